@@ -95,4 +95,4 @@ def test_the_installed_wheel_runs_without_the_dev_extra(tmp_path: Path) -> None:
     tools = run(
         fresh / "bin" / "python", "-c", "import clew.tools, pathlib; print(clew.tools.__path__[0])", cwd=tmp_path
     )
-    assert list(Path(tools.strip()).glob("*.md")), "the words of the tools are in the wheel"
+    assert list(Path(tools.strip()).rglob("*.md")), "the words of the tools are in the wheel"

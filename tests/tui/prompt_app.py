@@ -14,7 +14,7 @@ from clew.tui.prompt.prompt import PromptArea
 from clew.tui.prompt.prompt_panel import PromptPanel
 
 OURS = ("prompt_panel", "prompt", "completion_list", "history_search", "queue_list")
-STYLES: list[str | PurePath] = [Path(clew.tui.__file__).with_name(f"{name}.tcss") for name in OURS]
+STYLES: list[str | PurePath] = [Path(clew.tui.__file__).parent / "prompt" / f"{name}.tcss" for name in OURS]
 THEME = Theme(name="test", primary="cyan", variables={"user-bar": "cyan", "dim": "gray", "notice": "yellow"})
 
 

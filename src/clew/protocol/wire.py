@@ -1,7 +1,7 @@
 """Frames between a session and a front end in another process: JSON lines of the protocol's own Structs.
 
-The front end says `Hello` first and is answered by `Welcome` or `RefusedFrame`. Then it sends ops and lookups in any order;
-after `Listen` it is told events. Nothing here is trusted: a frame that is not understood ends the connection.
+The front end says `Hello` first and is answered by `Welcome` or `RefusedFrame`. Then it sends ops and lookups in any
+order; after `Listen` it is told events. Nothing here is trusted: a frame that is not understood ends the connection.
 """
 
 from importlib import import_module

@@ -12,7 +12,7 @@ from clew.protocol.events import ElicitationRequested
 from clew.protocol.form_fields import UnusableForm, fields_of, problem_with, read_value
 from clew.protocol.ids import RequestId
 from clew.text.terminal_text import sanitize
-from clew.tui.dialogs.elicitation import ElicitationLines as ScreenDialog
+from clew.tui.dialogs.elicitation import ElicitationDialog as ScreenDialog
 from tui.hosting import Host
 
 EVIL = "\x1b[2J\x1b]52;c;aGk=\x07\u202e[@click=app.exit]x[/]"

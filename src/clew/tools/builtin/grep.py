@@ -58,7 +58,7 @@ class Grep(BuiltinTool[GrepParams]):
         engine = search()
         head = DEFAULT_HEAD if params.head_limit is None else params.head_limit
         around = params.context or 0
-        query = engine.Query(
+        query = engine.SearchQuery(
             pattern=params.pattern,
             root=root,
             mode=params.output_mode,
