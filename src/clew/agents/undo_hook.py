@@ -1,4 +1,4 @@
-"""Keeps files before each call that can change them. What keeps them is loaded when the agent first uses a tool."""
+"""Keeps files before each call that can change them. What keeps them is loaded with the first such call."""
 
 import asyncio
 import os
@@ -52,6 +52,7 @@ class UndoHook:
         self._roots = tuple(roots)
         self._session: SessionPort | None = None
         self._opening: asyncio.Task[UndoKeeper] | None = None
+        self._tool_called = False
         self._waited = False
         self._scan_told = False
         self._told_in_turn = 0
@@ -66,7 +67,7 @@ class UndoHook:
         self._looked_in_turn = 0
 
     def attach(self, session: SessionPort) -> None:
-        """Belong to a session; the first scan begins when one of its agents first uses a tool."""
+        """Belong to a session; the first scan begins when one of its agents first calls a tool that can change files."""
         self._session = session
         session.subscribe_to_all(self._hear)
 
@@ -81,9 +82,7 @@ class UndoHook:
         return await self._opened()
 
     async def _opened(self) -> "UndoKeeper":
-        if self._opening is None:
-            self._opening = asyncio.create_task(self._start())
-        return await asyncio.shield(self._opening)
+        return await asyncio.shield(self.begin())
 
     def call_of(
         self,
@@ -136,7 +135,7 @@ class UndoHook:
         beside = shell and self._open_shells > 0
         opened: OpenCall | None = None
         if beside:
-            await self._look(doing)
+            await self.look(doing)
         else:
             opened = await self._before(doing, named)
         self.open_calls += 1
@@ -146,7 +145,7 @@ class UndoHook:
         finally:
             self.open_calls -= 1
             self._open_shells -= shell
-            done = await self._look(doing) if beside else None
+            done = await self.look(doing) if beside else None
             if opened is not None:
                 done = await self._write_down(opened)
             if done is not None:
@@ -164,7 +163,7 @@ class UndoHook:
             finally:
                 self._running.discard(("", entry))
                 if not self.open_calls:
-                    await self._look()
+                    await self.look()
             return
         async with self.keeping(FileDeed("!", command, entry=entry)) as made:
             yield told
@@ -173,7 +172,7 @@ class UndoHook:
     @asynccontextmanager
     async def around_hooks(self, moment: str) -> AsyncGenerator[None]:
         """What the user's hooks change between calls belongs to the turn, once its agent has used a tool."""
-        if self._opening is None:
+        if not self._tool_called:
             self.open_calls += 1
             try:
                 yield
@@ -192,19 +191,15 @@ class UndoHook:
         a restore asks before it touches it (test_undo.py)."""
         self._running.discard((whose, name))
         if self._session is not None and self._session.journal.main.state.working and not self.open_calls:
-            self._looking = asyncio.create_task(self._look())
+            self._looking = asyncio.create_task(self.look())
 
     async def look_at_end(self) -> None:
         """The turn is about to end: what runs in the background is charged with what it did so far."""
         if self._running and not self.open_calls:
-            await self._look()
+            await self.look()
 
-    async def look(self, doing: FileDeed) -> None:
-        """Somebody asks after a command in the background: what it changed is its own."""
-        await self._look(doing)
-
-    async def _look(self, doing: FileDeed | None = None) -> "Checkpoint | None":
-        """What commands changed since anybody looked."""
+    async def look(self, doing: FileDeed | None = None) -> "Checkpoint | None":
+        """What commands changed since anybody looked; `doing`: somebody asks after one, and it is its own."""
         if self._broken:
             return None
         try:
@@ -220,7 +215,7 @@ class UndoHook:
     async def _look_first(self) -> None:
         """Before anybody takes what is there as seen. Between turns a person may have changed files, so only later."""
         if self._running and not self.open_calls and self._looked_in_turn == self._turn():
-            await self._look()
+            await self.look()
 
     def _turn(self) -> int:
         assert self._session is not None
@@ -232,14 +227,20 @@ class UndoHook:
             await asyncio.wait({self._looking})
         if self._opening is None:
             return
-        done = (await asyncio.gather(self._opening, return_exceptions=True))[0]
+        (done,) = await asyncio.gather(self._opening, return_exceptions=True)
         if not isinstance(done, BaseException):
             await done.close()
 
+    def begin(self) -> "asyncio.Task[UndoKeeper]":
+        """A call that can change files is about to be judged: load and scan meanwhile."""
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._start())
+        return self._opening
+
     def _hear(self, envelope: Envelope) -> None:
         event = envelope.event
-        if self._opening is None and isinstance(event, PartCompleted) and isinstance(event.part, ToolCallPart):
-            self._opening = asyncio.create_task(self._start())
+        if isinstance(event, PartCompleted) and isinstance(event.part, ToolCallPart):
+            self._tool_called = True
 
     async def _start(self) -> "UndoKeeper":
         make = await asyncio.to_thread(_load)
@@ -284,8 +285,7 @@ class UndoHook:
 
     async def _write_down(self, opened: "OpenCall") -> "Checkpoint | None":
         try:
-            keeper = await self.keeper()
-            checkpoint = await keeper.after(opened)
+            checkpoint = await (await self.keeper()).after(opened)
         except Exception as error:  # as above
             self._give_up(error)
             return None
@@ -324,6 +324,8 @@ class AgentUndo:
 
     async def before(self, call: ToolCallPart, tool: Tool[Any]) -> CallChange | None:
         """Nothing is refused or changed for undo."""
+        if tool.effect == "world":
+            self._hook.begin()
         return None
 
     @asynccontextmanager
