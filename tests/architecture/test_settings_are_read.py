@@ -258,7 +258,7 @@ def test_every_variable_in_any_page_is_read_and_every_one_that_is_read_is_in_a_p
             (schema.Provider, "key_env"),
         ),
         (
-            "from clew.config.schema import Sandbox as Box\ndef f(box: Box): return box.network",
+            "from clew.config.schema import SandboxSettings as Box\ndef f(box: Box): return box.network",
             (schema.SandboxSettings, "network"),
         ),
     ],

@@ -16,8 +16,15 @@ def told(path: Path) -> str:
     return str(path.relative_to(SOURCE))
 
 
+def is_list(path: Path) -> bool:
+    """Whether a module only holds data: no class, no function."""
+    defined = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    return not any(isinstance(node, defined) for node in tree_of(path).body)
+
+
 def test_every_module_is_small() -> None:
-    sizes = {told(path): len(text_of(path).splitlines()) for path in MODULES}
+    """A pure list may be long: a module that defines nothing but names of data."""
+    sizes = {told(path): len(text_of(path).splitlines()) for path in MODULES if not is_list(path)}
     assert {name: size for name, size in sizes.items() if size > MAX_LINES} == {}, "split them: a module owns one idea"
 
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.cli.main import COMMANDS
-from clew.cli.reserved import RESERVED
+from clew.cli.command_names import COMMANDS, RESERVED
 from e2e.command import Place
 from fakes.model_server import ModelServer
 

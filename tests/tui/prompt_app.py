@@ -10,7 +10,7 @@ from textual.widgets import Static
 import clew.tui
 from clew.composing.keymap import Keymap
 from clew.composing.typed_input import TypedInput
-from clew.tui.prompt.prompt import PromptArea
+from clew.tui.prompt.prompt import Prompt
 from clew.tui.prompt.prompt_panel import PromptPanel
 
 OURS = ("prompt_panel", "prompt", "completion_list", "history_search", "queue_list")
@@ -40,7 +40,7 @@ class PromptApp(App[None]):
         self.theme = "test"
 
     @property
-    def prompt(self) -> PromptArea:
+    def prompt(self) -> Prompt:
         return self.panel.prompt
 
     def compose(self) -> ComposeResult:
@@ -50,16 +50,16 @@ class PromptApp(App[None]):
     def on_mount(self) -> None:
         self.prompt.focus()
 
-    def on_prompt_entered(self, event: PromptArea.Entered) -> None:
+    def on_prompt_entered(self, event: Prompt.Entered) -> None:
         self.entries.append(event.typed)
 
-    def on_prompt_refused(self, event: PromptArea.Refused) -> None:
+    def on_prompt_refused(self, event: Prompt.Refused) -> None:
         self.refused.append(event.reason)
 
-    def on_prompt_completion_wanted(self, event: PromptArea.CompletionWanted) -> None:
+    def on_prompt_completion_wanted(self, event: Prompt.CompletionWanted) -> None:
         self.asked.append(event.query)
 
-    def on_prompt_queued_wanted(self, event: PromptArea.QueuedWanted) -> None:
+    def on_prompt_queued_wanted(self, event: Prompt.QueuedWanted) -> None:
         self.messages.append(event)
 
     def on_key(self, event: Any) -> None:

@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from clew.tui.prompt.prompt import PromptArea
+from clew.tui.prompt.prompt import Prompt
 from clew.tui.terminal.driver import TerminalDriver
 from tui.prompt_app import PromptApp
 
@@ -18,7 +18,7 @@ class Main(PromptApp):
         self._out = out
         self.driver_class = TerminalDriver
 
-    def on_prompt_entered(self, event: PromptArea.Entered) -> None:
+    def on_prompt_entered(self, event: Prompt.Entered) -> None:
         super().on_prompt_entered(event)
         with self._out.open("a") as file:
             file.write(json.dumps(event.typed.content) + "\n")

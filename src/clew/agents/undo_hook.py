@@ -67,7 +67,7 @@ class UndoHook:
         self._looked_in_turn = 0
 
     def attach(self, session: SessionPort) -> None:
-        """Belong to a session; the first scan begins when one of its agents first calls a tool that can change files."""
+        """Belong to a session; the first scan begins when one of its agents calls a tool that can change files."""
         self._session = session
         session.subscribe_to_all(self._hear)
 

@@ -30,7 +30,7 @@ from clew.engine.turn import Prompt, PromptWord
 from clew.host.door import Door, OpenSession
 from clew.host.model_choice import check_fast_model, check_thinking, chosen_model, connector, key_source
 from clew.host.part import Part, PartSession, PartSetup
-from clew.host.past import Past, interrupted_words, moved_words, new_origin, note_project, open_past, resolve
+from clew.host.past import Past, interrupted_words, moved_words, new_origin, new_past, note_project
 from clew.host.prompt_bytes import PromptBytes, prompt_bytes
 from clew.host.request import SessionRequest, Tell
 from clew.host.session import Journal, Session
@@ -52,7 +52,6 @@ from clew.system.debug_log import open_debug_log
 from clew.transcript.chain.conversation import Conversation
 from clew.transcript.log.stamp import Stamp
 from clew.transcript.log.writer import TranscriptWriter
-from clew.transcript.past.interruption import CONTINUE_PROMPT
 
 
 class Voice:
@@ -168,7 +167,7 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
         names=names,
         notes=(*notes, *(event for part in parts for event in part.introduction())),
         more_parts=more_parts,
-        go_on=Prompt(content=CONTINUE_PROMPT, origin="clew") if past.interrupted != "none" else None,
+        go_on=Prompt(content=past.continue_prompt, origin="clew") if past.continue_prompt else None,
     )
 
 
@@ -178,7 +177,8 @@ def set_up(request: SessionRequest, door: Door, voice: Voice) -> tuple[SessionRe
     workspace = workspace_of(request)
     connect = request.connect or connector(workspace)
     model = connect(chosen_model(workspace))
-    found = resolve(request, workspace)
+    old = old_past() if request.resuming else None
+    found = old.resolve(request, workspace) if old is not None else request
     if found.cwd != request.cwd:
         workspace = workspace_of(request, found.cwd)
         connect = request.connect or connector(workspace)
@@ -188,7 +188,7 @@ def set_up(request: SessionRequest, door: Door, voice: Voice) -> tuple[SessionRe
     fallback = connect(settings.fallback_model) if settings.fallback_model else None
     check_fast_model(settings, connect)
     check_thinking(request, model, fallback)
-    past = open_past(found, workspace)
+    past = old.open_old(found, workspace) if old is not None else new_past(found, workspace)
     setup = PartSetup(
         request=found,
         workspace=workspace,
@@ -199,6 +199,13 @@ def set_up(request: SessionRequest, door: Door, voice: Voice) -> tuple[SessionRe
         offered=door.offered,
     )
     return found, setup, fallback
+
+
+def old_past():
+    """All that reads logs: loaded only where there is one to go on with."""
+    from clew.host import old_past
+
+    return old_past
 
 
 def debug_log(workspace: Workspace, past: Past) -> Callable[[str], None]:

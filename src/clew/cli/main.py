@@ -3,14 +3,12 @@
 stdin, stdout and stderr as every command may rely on them: there, UTF-8, and quiet when nobody reads.
 """
 
-import argparse
 import os
 import sys
-from importlib import import_module
 from io import TextIOWrapper
-from typing import Protocol, TextIO, cast
+from typing import TextIO
 
-from clew.cli import main as streams
+from clew.cli.command_names import COMMANDS, sub_command
 from clew.cli.parser import OneLineParser
 
 
@@ -40,42 +38,9 @@ def drop(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-COMMANDS = {
-    "recap": "where did I leave off: one session, or all",
-    "sessions": "list and search sessions, clew's and other agents'",
-    "show": "a session as readable text",
-    "export": "a session in another format",
-    "ledger": "the facts of a session, with their sources",
-    "attach": "the screen of a session that runs in another terminal",
-    "answer": "what a session waits for, and your answer to it",
-    "rewind": "files of a session back to an earlier moment",
-    "auth": "the ways to a model, and the one in use",
-    "config": "read and change settings",
-    "permissions": "what would be allowed, asked or denied, and why",
-    "hooks": "your programs at set moments: list, approve, revoke",
-    "mcp": "MCP servers: list, add, sign in; and clew as one of them",
-    "tour": "two minutes through clew, without a model",
-    "doctor": "what works here and what is enforced",
-}
-
-
-class SubCommand(Protocol):
-    """The module of a subcommand."""
-
-    HELP: str
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare its arguments."""
-        ...
-
-    def run(self, args: argparse.Namespace) -> int:
-        """Do it and return the exit code."""
-        ...
-
-
 def run(argv: list[str]) -> int:
     """Run a command line and return its exit code. A closed pipe ends quietly, Ctrl-C with 130."""
-    streams.prepare()
+    prepare()
     if not os.path.isabs(os.environ.get("HOME", "/")):
         del os.environ["HOME"]  # it would be a directory of whatever project this is; the system knows the user's
     try:
@@ -88,10 +53,10 @@ def run(argv: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        streams.drop(sys.stdout)
+        drop(sys.stdout)
         return 0
     except OSError as error:
-        streams.drop(sys.stdout)
+        drop(sys.stdout)
         return system_error(error)
     except (
         Exception
@@ -123,7 +88,7 @@ def dispatch(argv: list[str]) -> int:
         sys.stderr.write(f"clew: {refusal}\n")
         return 2
     if argv and argv[0] in COMMANDS:
-        command = cast(SubCommand, import_module(f"clew.cli.sub.{argv[0]}"))
+        command = sub_command(argv[0])
         parser = OneLineParser(f"clew {argv[0]}", description=command.HELP)
         command.add_arguments(parser)
         return command.run(parser.parse_args(argv[1:]))
@@ -142,7 +107,7 @@ def reserved(argv: list[str]) -> str:
     word = argv[1] if argv[:1] == ["help"] and len(argv) == 2 else (argv or [""])[0]
     if not word.isalpha():
         return ""
-    from clew.cli.reserved import RESERVED  # only for a lone word
+    from clew.cli.command_names import RESERVED  # only for a lone word
 
     return RESERVED.get(word.lower(), "")
 

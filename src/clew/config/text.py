@@ -11,6 +11,7 @@ import msgspec
 from clew.config.errors import SettingsFileError, UnknownKey
 from clew.config.schema import Settings
 from clew.config.walk import KeyPath, as_object, choices, dotted, fields_of, map_value, suggestion, type_at
+from clew.text.lazy_pattern import LazyPattern
 
 _TOKEN = r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+'
 
@@ -64,7 +65,7 @@ def _keys(text: str) -> Iterator[tuple[KeyPath, int]]:
 
 
 MAX_BYTES = 1_000_000
-_STEP = re.compile(r"\[(\d+)\]|\.(\w+)")
+_STEP = LazyPattern(r"\[(\d+)\]|\.(\w+)")
 """One step of the way to a bad value inside a list, as msgspec writes it."""
 
 Raw = dict[str, Any]

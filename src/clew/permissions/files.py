@@ -1,7 +1,6 @@
 """What a file operation would touch: the place itself, before modes and rules have a say (F1-F4, S3, P9)."""
 
 import os
-import re
 
 from msgspec import Struct
 
@@ -9,11 +8,12 @@ from clew.permissions.access import Decision, FileOp
 from clew.permissions.names import CRITICAL, odd_name, protected_name, secret_name
 from clew.permissions.own_state import own_state, private_inodes, sealed_inodes
 from clew.permissions.paths import Resolved, beneath, resolve
+from clew.text.lazy_pattern import LazyPattern
 
-_DISKS = re.compile(
+_DISKS = LazyPattern(
     r"/dev/(?:sd[a-z]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme\d|mmcblk\d|disk\d|rdisk\d|dm-\d|md\d|loop\d|mapper/|disk/|block/|sr\d|fd\d$|mem$|kmem$|port$)"
 )
-_PROC_SEALED = re.compile(
+_PROC_SEALED = LazyPattern(
     r"/proc/(?:[^/]+/(?:task/[^/]+/)?(?:mem|fd|fdinfo|map_files|environ|auxv)\b|kcore|kmem|sysrq-trigger)"
 )
 

@@ -1,18 +1,18 @@
 """Paths as the kernel would walk them: every component resolved, links counted, what stands there looked at."""
 
 import os
-import re
 import stat
 from typing import Literal, NamedTuple
 
 from clew.permissions.effort import look
+from clew.text.lazy_pattern import LazyPattern
 
 MAX_LINKS = 40
 MAX_PATH = 4095
 MAX_NAME = 255
 MAX_STEPS = 512
 """Components of a path with those of all links on its way. Nothing real comes near, and each costs a look."""
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|file:/")
+_URL = LazyPattern(r"[A-Za-z][A-Za-z0-9+.-]*://|file:/")
 
 PathProblem = Literal["", "empty", "nul", "too long", "link loop", "not a directory", "url", "other user", "drive"]
 Kind = Literal["missing", "file", "directory", "link", "fifo", "socket", "device", "unreadable"]

@@ -26,10 +26,11 @@ from clew.permissions.effort import TooMuchWork, limited_effort
 from clew.permissions.files import Finding, judge_place
 from clew.permissions.rules import matches_host, matches_path, matches_word, parse_rule
 from clew.protocol.events import RuleOffer
+from clew.text.lazy_pattern import LazyPattern
 from clew.text.urls import FetchRefused, parse_url
 
 _LOCAL_ENDINGS = (".localhost", ".local", ".internal", ".lan", ".home.arpa", ".intranet", ".corp")
-_NUMERIC = re.compile(r"(?:0x[0-9a-f]+|\d+)(?:\.(?:0x[0-9a-f]+|\d+))*", re.IGNORECASE)
+_NUMERIC = LazyPattern(r"(?:0x[0-9a-f]+|\d+)(?:\.(?:0x[0-9a-f]+|\d+))*", re.IGNORECASE)
 
 
 def refuse_url(url: str) -> tuple[str, str]:

@@ -15,11 +15,12 @@ from msgspec import Struct
 
 from clew.permissions.access import Decision
 from clew.permissions.paths import expand_home
+from clew.text.lazy_pattern import LazyPattern
 
 Scope = Literal["user", "project", "session"]
-_RULE = re.compile(r"(mcp__[\w-]+__[\w-]*\*|[A-Za-z_][\w.-]*|\*)(?:\((.*)\))?", re.DOTALL)
-_HOST = re.compile(r"(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]", re.IGNORECASE)
-_PATTERN = re.compile(r"[*?\[\]]")
+_RULE = LazyPattern(r"(mcp__[\w-]+__[\w-]*\*|[A-Za-z_][\w.-]*|\*)(?:\((.*)\))?", re.DOTALL)
+_HOST = LazyPattern(r"(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]", re.IGNORECASE)
+_PATTERN = LazyPattern(r"[*?\[\]]")
 _READ_TOOLS = ("Read", "Glob", "Grep", "LS", "NotebookRead")
 _EDIT_TOOLS = ("Edit", "Write", "NotebookEdit", "MultiEdit")
 EDIT_FAMILY = frozenset(_EDIT_TOOLS)

@@ -3,8 +3,10 @@
 import re
 from typing import NamedTuple
 
-_SECTION = re.compile(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\\n]|\\.)*)")?\s*\]')
-_KEY = re.compile(r"([A-Za-z][A-Za-z0-9-]*)[ \t]*(=?)")
+from clew.text.lazy_pattern import LazyPattern
+
+_SECTION = LazyPattern(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\\n]|\\.)*)")?\s*\]')
+_KEY = LazyPattern(r"([A-Za-z][A-Za-z0-9-]*)[ \t]*(=?)")
 
 
 class Setting(NamedTuple):

@@ -32,3 +32,11 @@ class LazyPattern:
     @cached_property
     def sub(self):
         return self.compiled.sub
+
+    @cached_property
+    def fullmatch(self):
+        return self.compiled.fullmatch
+
+    @cached_property
+    def finditer(self):
+        return self.compiled.finditer

@@ -1,15 +1,15 @@
 """Finding secrets in text that is about to leave the machine: what kind and under which name, never the value."""
 
-import re
 from collections.abc import Iterator
 
 from msgspec import Struct
 
+from clew.text.lazy_pattern import LazyPattern
 from clew.text.redact import holds_known_value
 from clew.text.secret_shapes import Span, assignment_spans, key_block_spans, token_kind, token_spans, url_spans
 
 MAX_FOUND = 20
-_NAME_BEFORE = re.compile(
+_NAME_BEFORE = LazyPattern(
     r"([A-Za-z_][\w.-]{0,63})\\{0,7}[\"'\]]{0,2}\s{0,3}(?:=>|:=|=|:|\s)\s{0,3}[\"'`\\]{0,8}(?:[A-Za-z]+\s)?$"
 )
 NAME_CHARS = 120

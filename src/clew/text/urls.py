@@ -1,11 +1,12 @@
 """One strict parser for everything that looks at a URL (W1)."""
 
-import re
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
+from clew.text.lazy_pattern import LazyPattern
+
 MAX_URL_CHARS = 4_000
-HOST = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9_-]{1,63}(?<!-))*\.?")
+HOST = LazyPattern(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9_-]{1,63}(?<!-))*\.?")
 KEPT = "/%:@!$&'()*+,;=~?-._"
 PORTS = {"http": 80, "https": 443}
 

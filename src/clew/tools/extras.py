@@ -1,13 +1,6 @@
 """The registry of parts that load on first use: what most sessions never need, or need only after the first request."""
 
 
-def read_forms():
-    """Images, PDF, notebooks."""
-    from clew.tools.documents import forms as read_forms
-
-    return read_forms
-
-
 def text_diff():
     """Diffs and nearest names (difflib)."""
     from clew.tools import text_diff
@@ -34,13 +27,6 @@ def sandbox_status():
     from clew.system.sandbox import status
 
     return status
-
-
-def search():
-    """Grep and Glob engines."""
-    from clew.tools.search import running as search
-
-    return search
 
 
 def search_worker():

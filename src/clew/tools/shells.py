@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clew.protocol.events import Actor
 from clew.protocol.ids import TaskId
@@ -18,7 +19,9 @@ from clew.system.sandbox.plan import SandboxPlan
 from clew.system.sandbox.status import find_bash
 from clew.tools.base import TaskPort
 from clew.tools.output_buffer import OutputBuffer
-from clew.tools.session import ToolSession
+
+if TYPE_CHECKING:
+    from clew.tools.session import ToolSession
 
 EXIT_SCRIPT = os.path.join(SOURCE_ROOT, "clew", "system", "shell_exit.sh")
 PROGRESS_S = 0.1
@@ -146,7 +149,7 @@ class Background:
 class Shells:
     """One process starter, many commands."""
 
-    def __init__(self, session: ToolSession) -> None:
+    def __init__(self, session: "ToolSession") -> None:
         self._session = session
         self._starter = ProcessStarter()
         self._bash = find_bash()

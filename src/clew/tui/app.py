@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Callable
-from pathlib import Path, PurePath
 from typing import Any, ClassVar, cast
 
 from textual import events
@@ -39,7 +38,7 @@ from clew.tui.dialogs.registry import dialog_named
 from clew.tui.dock import Dock
 from clew.tui.inputs import Commanding
 from clew.tui.options import ScreenOptions, keymap_or_problem
-from clew.tui.prompt.prompt import PromptArea, void
+from clew.tui.prompt.prompt import Prompt, void
 from clew.tui.prompt.prompt_panel import PromptPanel
 from clew.tui.prompt.queue_list import QueueList
 from clew.tui.reading.drawing import Drawing
@@ -48,14 +47,11 @@ from clew.tui.reading.mode import ReadingMode
 from clew.tui.reading.strips import speaks_unicode
 from clew.tui.reading.transcript import Transcript
 from clew.tui.stop_keys import EXIT_INTERRUPTED, ScreenStop
-from clew.tui.terminal.driver import TerminalDriver
+from clew.tui.terminal.driver import MAX_BEHIND, TerminalDriver
 from clew.tui.terminal.presence import ScreenPresence
-from clew.tui.themes import animation, register, theme_for, without_colour
+from clew.tui.themes import SHEETS, animation, register, theme_for, without_colour
 
-MAX_BEHIND = 32_768
-"""Characters on their way to a slow terminal above which nothing more is drawn."""
 DENSITY_WORDS = {"labels": "a label for each batch", "calls": "each call", "full": "everything"}
-SHEETS: list[str | PurePath] = [*sorted(Path(__file__).parent.rglob("*.tcss"))]
 
 
 class ClewApp(App[int], inherit_bindings=False):
@@ -128,7 +124,7 @@ class ClewApp(App[int], inherit_bindings=False):
         """The session has ended; nothing is to be closed."""
 
     @property
-    def prompt(self) -> PromptArea:
+    def prompt(self) -> Prompt:
         """Where the person types."""
         return self.bottom.panel.prompt
 
@@ -322,22 +318,22 @@ class ClewApp(App[int], inherit_bindings=False):
 
     # Inputs.
 
-    def on_prompt_entered(self, event: PromptArea.Entered) -> None:
+    def on_prompt_entered(self, event: Prompt.Entered) -> None:
         self.transcript.to_end()
         self.commanding.take(event.typed)
         self.drawing.soon()
 
-    def on_prompt_refused(self, event: PromptArea.Refused) -> None:
+    def on_prompt_refused(self, event: Prompt.Refused) -> None:
         """It could not be sent."""
         self.drawing.hint(event.reason)
 
-    def on_prompt_completion_wanted(self, event: PromptArea.CompletionWanted) -> None:
+    def on_prompt_completion_wanted(self, event: Prompt.CompletionWanted) -> None:
         """Files that fit."""
         self.conversation.look_up(
             FindFiles(query=event.query), lambda found: self.prompt.show_files(found.query, found.rows)
         )
 
-    def on_prompt_queued_wanted(self, event: PromptArea.QueuedWanted) -> None:
+    def on_prompt_queued_wanted(self, event: Prompt.QueuedWanted) -> None:
         """Take the last queued prompt back."""
         if self.queue.last is not None:
             self._take_back(self.queue.last.prompt_id, edit=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path, PurePath
 from typing import Any, cast
 
 from rich.style import Style
@@ -188,6 +189,10 @@ NAMES = (
     *("warning", "error", "success", "added", "removed", "added-word", "removed-word", "number", "recap"),
     *("code-keyword", "code-string", "code-comment", "code-name", "code-number"),
 )
+
+_OURS = sorted(Path(__file__).parent.rglob("*.tcss"), key=lambda sheet: (sheet.parent.name == "dialogs", sheet))
+SHEETS: list[str | PurePath] = [*_OURS]
+"""The style sheets; those of dialogs last, since they stand over everything else."""
 
 
 def styles_of(theme: Theme, *, colour: bool = True) -> dict[str, Style]:

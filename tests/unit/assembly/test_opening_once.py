@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from clew.assembly.opening import open_door
-from clew.host import past
+from clew.host import old_past as past
 from clew.host.request import SessionRequest
 from clew.llm.scripted import Say, ScriptedModel
 from clew.protocol.events import SessionStarted, TurnEnded

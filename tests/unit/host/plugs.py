@@ -9,8 +9,8 @@ from clew.agents.permits import Permits
 from clew.config.schema import Settings
 from clew.engine.middleware.reminders import Reminders
 from clew.host.door import Door
+from clew.host.old_past import OldPast
 from clew.host.part import Part, PartSession, PartSetup
-from clew.host.past import Past
 from clew.host.request import SessionRequest
 from clew.host.session import Session
 from clew.host.workspace import Workspace
@@ -41,7 +41,7 @@ def setup_of(
     return PartSetup(
         request=SessionRequest(cwd=Path("/project"), env={}, headless=headless),
         workspace=workspace or cast(Any, bare),
-        past=Past(session_id=SessionId(SESSION), sink=sink or NullWriter(), path=path, entries=tuple(past)),
+        past=OldPast(session_id=SessionId(SESSION), sink=sink or NullWriter(), path=path, entries=tuple(past)),
         model=ScriptedModel([]),
         connect=connect or (lambda name: ScriptedModel([Say("new")], name=name)),
         log=log,

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from tests.engine.compaction.sessions import Session, Tireless, good
 
-from clew.host import past as past_of_session
-from clew.host.past import resumed
+from clew.host import old_past as past_of_session
+from clew.host.old_past import resumed
 from clew.host.request import SessionRequest
 from clew.orient.narrator import Narrator
 from clew.protocol.event_kinds.context import CompactionEnded

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from clew.agents.log import AgentLog
-from clew.host.past import Past
+from clew.host.old_past import OldPast
 from clew.ledger.fold import LedgerFold
 from clew.presentation.story.story import Story
 from clew.presentation.story.telling import told
@@ -265,8 +265,8 @@ class Session:
         self.found = len(past.entries)
         self.open, self.in_turn, self.fresh = {}, False, False
 
-    def past(self) -> Past:
-        return Past(session_id=SESSION, sink=NullWriter(), entries=tuple(self.log.conversation.entries))
+    def past(self) -> OldPast:
+        return OldPast(session_id=SESSION, sink=NullWriter(), entries=tuple(self.log.conversation.entries))
 
     def row(self) -> Digest:
         """As the index folds the file; here an entry's number is its place."""

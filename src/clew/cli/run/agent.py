@@ -1,7 +1,6 @@
 """`clew` and `clew -p`: the arguments of the agent, and which front end gets the session."""
 
 import argparse
-import gc
 import os
 import select
 import signal
@@ -10,11 +9,11 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from clew.cli.main import COMMANDS
+from clew.cli.command_names import COMMANDS, RESERVED
 from clew.cli.parser import OneLineParser
-from clew.cli.reserved import RESERVED
 from clew.cli.run.agent_checks import check, is_headless, lacks_print
 from clew.cli.run.agent_flags import add_all
+from clew.cli.run.garbage import begin
 from clew.cli.voice import say
 
 FIRST_BYTE_S = 3.0
@@ -114,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
 
         sys.stdout.write(f"clew {__version__}\n")
         return 0
-    gc.disable()  # nothing made while starting is garbage; `settled` turns it on again
+    begin()
     if not is_headless(args):
         return run_conversation(args)
     ended_in_order()
@@ -158,8 +157,6 @@ def run_conversation(args: argparse.Namespace) -> int:
 
 def run_once(args: argparse.Namespace) -> int:
     """One prompt: the argument and what comes through a pipe, in that order."""
-    from clew.cli.run.agent import PipeProblem, piped_text
-
     argument = args.print_prompt or args.prompt or ""
     try:
         piped = piped_text(sys.stdin, argument_given=bool(argument.strip()), wait=args.stdin)
@@ -174,12 +171,6 @@ def run_once(args: argparse.Namespace) -> int:
         from clew.cli.run.print_mode import run_print
 
     return run_print(args, prompt)
-
-
-def settled() -> None:
-    """Start-up is over: collect from now on, but never walk what was loaded by then."""
-    gc.freeze()
-    gc.enable()
 
 
 def unusable(args: argparse.Namespace, message: str) -> int:

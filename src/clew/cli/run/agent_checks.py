@@ -2,16 +2,16 @@
 
 import argparse
 import os
-import re
 import sys
 from collections.abc import Callable
 
 from clew.cli.parser import OneLineParser
 from clew.cli.run.agent_flags import MODES
+from clew.text.lazy_pattern import LazyPattern
 
-SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
-BETA = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-MCP_TOOL = re.compile(r"mcp__[A-Za-z0-9_-]+?__[A-Za-z0-9_-]+")
+SESSION_ID = LazyPattern(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
+BETA = LazyPattern(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+MCP_TOOL = LazyPattern(r"mcp__[A-Za-z0-9_-]+?__[A-Za-z0-9_-]+")
 SOURCES = ("user", "project", "local")
 OTHER_TOOLS = frozenset(
     {"Agent", "AskUserQuestion", "ExitPlanMode", "KillBash", "LS", "MultiEdit", "NotebookRead", "Skill", "SlashCommand"}

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
-from clew.cli.run.agent import settled
+from clew.cli.run.garbage import settled
 from clew.cli.run.print_mode import failed, listed
 from clew.cli.run.request import picked, request_of
 from clew.cli.sub.place import make_hub
@@ -17,7 +17,7 @@ from clew.config.errors import SettingsError
 from clew.config.schema import Settings
 from clew.host.hub import NoSuchSession
 from clew.host.model_choice import NoModel, chosen_model, connector
-from clew.host.past import resolve
+from clew.host.old_past import resolve
 from clew.host.request import SessionRequest
 from clew.host.workspace import Workspace, remember_trust, workspace_of
 from clew.llm.errors import LLMError, MissingCredential, UnknownModel
@@ -39,8 +39,9 @@ def run_interactive(args: argparse.Namespace) -> int:
             from clew.cli.run.welcome import welcome  # the board is loaded only where it is shown
 
             return welcome(workspace, str(missing) if isinstance(missing, MissingCredential) else "")
-        request = resolve(picked(request), workspace)  # what is not there is said before anything is asked
-        workspace = workspace_of(request)
+        if request.resuming:
+            request = resolve(picked(request), workspace)  # what is not there is said before anything is asked
+            workspace = workspace_of(request)
         if not workspace.trusted and ask_trust(workspace, plain=args.plain):
             remember_trust(workspace.home, workspace.root)
         return asyncio.run(converse(args, request, workspace.settings))

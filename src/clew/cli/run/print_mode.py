@@ -9,7 +9,7 @@ import sys
 from msgspec.structs import replace
 
 from clew.assembly.opening import open_session
-from clew.cli.run.agent import settled
+from clew.cli.run.garbage import settled
 from clew.cli.run.request import picked, request_of
 from clew.cli.voice import say
 from clew.config.errors import SettingsError

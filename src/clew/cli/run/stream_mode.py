@@ -8,7 +8,7 @@ import sys
 from msgspec.structs import replace
 
 from clew.assembly.opening import open_session
-from clew.cli.run.agent import settled
+from clew.cli.run.garbage import settled
 from clew.cli.run.interactive import workspace_of
 from clew.cli.run.print_mode import READS_SESSION_STATE, ended_by, hear_no_signals, words_for
 from clew.cli.run.request import picked, request_of

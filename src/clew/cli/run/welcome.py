@@ -6,12 +6,14 @@ import shlex
 import shutil
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
 from clew import __version__
 from clew.catalog.recent import recent
+from clew.cli.command_names import sub_command
 from clew.cli.sub.agent_homes import chosen_agents, chosen_homes
 from clew.cli.sub.recap import age_words
 from clew.host.workspace import Workspace
@@ -52,9 +54,7 @@ def welcome(workspace: Workspace, why: str) -> int:
     sys.stdout.flush()
     if not (sys.stdin.isatty() and sys.stdout.isatty()) or not wants_tour():
         return 0
-    from clew.cli.main import dispatch  # the tour is loaded only where it is taken
-
-    return dispatch(["tour"])
+    return sub_command("tour").run(Namespace(plain=False, headless=False, keep=False))
 
 
 def where_you_were() -> Iterator[str]:

@@ -10,7 +10,7 @@ from types import FrameType
 from typing import NoReturn
 
 from clew.assembly.opening import open_session
-from clew.cli.run.agent import settled
+from clew.cli.run.garbage import settled
 from clew.cli.tour.alone import walk_alone
 from clew.cli.tour.guide import Guide
 from clew.cli.tour.model import PAUSE_S

@@ -7,10 +7,11 @@ import msgspec
 from msgspec import Struct
 
 from clew.protocol.messages import DocumentPart, ImagePart, Message, Part, TextPart, ToolResultPart
+from clew.text.lazy_pattern import LazyPattern
 
 UNKNOWN_TYPE = "application/octet-stream"
 MAX_TYPE_CHARS = 128
-MEDIA_TYPE = re.compile(r"[A-Za-z0-9][\w!#$&^.+-]*/[\w!#$&^.+-]+(?:; ?[\w-]+=[\w.+-]+)*", re.ASCII)
+MEDIA_TYPE = LazyPattern(r"[A-Za-z0-9][\w!#$&^.+-]*/[\w!#$&^.+-]+(?:; ?[\w-]+=[\w.+-]+)*", re.ASCII)
 
 Media = ImagePart | DocumentPart
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from clew.host.part import Answerers, OpRefused, Part, PartSession, PartSetup
 from clew.protocol.lookups.session import ExportSession, HistoryLoaded, LoadHistory, SessionExported
 from clew.transcript.errors import TranscriptError
+from clew.transcript.past.scrollback import Scrollback
 
 if TYPE_CHECKING:
     from clew.catalog.opening import Opened
@@ -19,8 +20,12 @@ class HistoryPart(Part):
     """`LoadHistory` and `/export`."""
 
     def __init__(self, setup: PartSetup) -> None:
-        self._path = setup.past.path
-        self._scrollback = setup.past.scrollback()
+        past = setup.past
+        self._path = past.path
+        seed = () if past.path is None or past.path.exists() else past.entries  # a copy is not written yet
+        self._scrollback = (
+            Scrollback(past.path, session_id=past.session_id, seed=seed) if past.path is not None else None
+        )
 
     def start(self, own: PartSession) -> None:
         """Belong to a session."""

@@ -9,7 +9,6 @@ import signal
 import socket
 from itertools import pairwise
 
-from clew.system.sandbox import confine as bubblewrap
 from clew.system.sandbox import kernel, landlock, namespaces, seccomp
 from clew.system.sandbox.kept import replaced_tops
 from clew.system.sandbox.name_guard import NameGuard
@@ -89,7 +88,7 @@ def run_in_bubblewrap(argv: list[str], env: dict[str, str], cwd: str, plan: Sand
         descriptor = os.memfd_create("seccomp", 0)
         os.write(descriptor, seccomp.program(sockets=has_sockets(plan)))
         os.lseek(descriptor, 0, os.SEEK_SET)
-    line = bubblewrap.arguments(plan, cwd=cwd, seccomp=descriptor, joined=joined)
+    line = arguments(plan, cwd=cwd, seccomp=descriptor, joined=joined)
     os.execve(line[0], [*line, *argv], env)
 
 

@@ -5,7 +5,6 @@ Places outside a git directory that its configuration takes code or further conf
 
 import contextlib
 import os
-import re
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -17,6 +16,7 @@ from clew.system.sandbox.kept import REPLACED, kept_places
 from clew.system.sandbox.plan import Guarded, SandboxPlan, has_mounts
 from clew.system.sandbox.tree import WorkspaceTree, redirectors
 from clew.text.guarded_names import PROTECTED_PAIRS
+from clew.text.lazy_pattern import LazyPattern
 from clew.text.redact import redact
 
 MAX_FILES = 20
@@ -256,7 +256,7 @@ def private_directory(suffix: str = "") -> str:
     raise OSError("there is no place for temporary files: neither /tmp nor /var/tmp nor $TMPDIR can be written")
 
 
-_NAMES_GIT = re.compile(r"\b(?:git|gh|glab|jj|sl|pre-commit|lefthook|husky)\b")
+_NAMES_GIT = LazyPattern(r"\b(?:git|gh|glab|jj|sl|pre-commit|lefthook|husky)\b")
 """Programs that write git directories. Others that do so of themselves are told how to ask."""
 
 
@@ -312,7 +312,7 @@ def guarded_places(roots: tuple[str, ...], repositories: list[str], named: list[
     return found
 
 
-_LOGIN_LINE = re.compile(r"(?im)^(\s*(?:extraheader|password|token|oauth\w*|helper|\w*secret)\s*=\s*)\S.*$")
+_LOGIN_LINE = LazyPattern(r"(?im)^(\s*(?:extraheader|password|token|oauth\w*|helper|\w*secret)\s*=\s*)\S.*$")
 
 
 def without_logins(text: str) -> str:

@@ -12,6 +12,7 @@ from clew.permissions.access import Access, ShellAccess
 from clew.protocol.display import TerminalBlock, TextBlock
 from clew.protocol.events import RuleOffer
 from clew.system.sandbox.plan import SandboxPlan
+from clew.text.lazy_pattern import LazyPattern
 from clew.tools.base import ToolContext, ToolResult
 from clew.tools.builtin.base import BuiltinTool
 from clew.tools.extras import process, sandbox_status, shells
@@ -21,7 +22,7 @@ from clew.tools.paths import problem
 if TYPE_CHECKING:
     from clew.system.process import ProcessEnd
 
-HELD_BACK = re.compile(
+HELD_BACK = LazyPattern(
     r"Read-only file system|Operation not permitted|Permission denied|Device or resource busy|[Cc]ould not resolve"
     r"|[Nn]etwork is unreachable|Temporary failure in name resolution|EACCES|EROFS|PermissionError"
 )

@@ -5,7 +5,7 @@ together), but at the cost of what is new: everything before the last settled ex
 """
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from clew.protocol.entries import (
     AssistantEntry,
@@ -23,7 +23,9 @@ from clew.protocol.messages import Message, tool_calls
 from clew.transcript.chain.chain import build_chain
 from clew.transcript.chain.links import is_boundary, is_snip, parent_of, result_calls, sets_tip, undone_by, uuid_of
 from clew.transcript.chain.view import Replacements, messages_of
-from clew.transcript.past.reader import LoadedLog
+
+if TYPE_CHECKING:
+    from clew.transcript.past.reader import LoadedLog
 
 MARK_CHARS = 6
 
@@ -48,7 +50,7 @@ class Conversation:
         sidechain: bool = False,
         chain: Sequence[Entry] | None = None,
         leaf: EntryId | None = None,
-        reread: Callable[[], LoadedLog] | None = None,
+        reread: "Callable[[], LoadedLog] | None" = None,
     ) -> None:
         """`entries`: what was read of the past, in file order. `chain` and `leaf`: as the reader found them, where it
         knew more than the entries say (damage it bridged, a cut it was asked for); without them they are computed.

@@ -2,10 +2,12 @@
 
 import re
 
+from clew.text.lazy_pattern import LazyPattern
+
 MAX_TYPED = 4000
 """A longer message is mostly pasted material; its head and tail tell what is wanted."""
 
-_WRAPPED = re.compile(
+_WRAPPED = LazyPattern(
     r"<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics|local-command-stdout|local-command-stderr|"
     r"local-command-caveat|bash-input|user-prompt-submit-hook"
     r"|bash-stdout|bash-stderr|command-message|task-notification|environment_context|user_instructions|"
@@ -14,22 +16,22 @@ _WRAPPED = re.compile(
     r".*?(?:</\1>|\Z)",
     re.DOTALL,
 )
-_ROLE_TEXT = re.compile(
+_ROLE_TEXT = LazyPattern(
     r"<(?P<tag>(?:system|developer)[_-]?(?:prompt|message|instructions?|context))\b[^>]*>(?P<words>.*?)(?:</(?P=tag)>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
-_USER_TEXT = re.compile(
+_USER_TEXT = LazyPattern(
     r"<(?P<tag>(?:user|human)[_-]?(?:prompt|message|query|request|input|task))\b[^>]*>(?P<words>.*?)(?:</(?P=tag)>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
 _ASKED = ("user_query", "pr_description", "issue", "task", "user_request", "feature_request", "problem_statement")
-_COMMAND = re.compile(r"<command-name>\s*(/?[^<\s]+)\s*</command-name>")
-_IDE_REQUEST = re.compile(r"^#+ *My request for [^\n]*\n", re.MULTILINE)
-_SLASH = re.compile(r"\s*(/[a-zA-Z][\w.-]*(?::[\w.-]+)*)(?=\s|$)(?!/)")
-_TAG = re.compile(r"</?[A-Za-z][\w-]*>")
-_FRAME = re.compile(r"<(?=/?bash-(?:input|stdout|stderr))", re.IGNORECASE)
-_IMAGE = re.compile(r"\[Image(?: #\d+)?(?:: [^\]]*)?\]")
-_ANSI = re.compile(r"\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\[[0-9;?]*[A-Za-z]|\[(?:\d{1,3};)*\d{1,3}m|\x1b")
+_COMMAND = LazyPattern(r"<command-name>\s*(/?[^<\s]+)\s*</command-name>")
+_IDE_REQUEST = LazyPattern(r"^#+ *My request for [^\n]*\n", re.MULTILINE)
+_SLASH = LazyPattern(r"\s*(/[a-zA-Z][\w.-]*(?::[\w.-]+)*)(?=\s|$)(?!/)")
+_TAG = LazyPattern(r"</?[A-Za-z][\w-]*>")
+_FRAME = LazyPattern(r"<(?=/?bash-(?:input|stdout|stderr))", re.IGNORECASE)
+_IMAGE = LazyPattern(r"\[Image(?: #\d+)?(?:: [^\]]*)?\]")
+_ANSI = LazyPattern(r"\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\[[0-9;?]*[A-Za-z]|\[(?:\d{1,3};)*\d{1,3}m|\x1b")
 _INTERRUPTED = ("[Request interrupted by user", "[Request cancelled", "[Operation Cancelled]", "[User Cancelled]")
 _WRITTEN_BY_PROGRAMS = ("Caveat: The messages below", "Stop hook feedback:", "[Function Response:")
 _HOUSEKEEPING_WORDS = """

@@ -14,8 +14,8 @@ from textual.widgets import Input
 from clew.protocol.events import Event
 from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.ops import Op, OpBase
-from clew.tui.dialogs.frame import DialogFrame
-from clew.tui.dialogs.options import NOWHERE, OptionList
+from clew.tui.dialogs.frame import Frame
+from clew.tui.dialogs.options import NOWHERE, Options
 from clew.tui.dialogs.quiet import QuietTime
 from clew.tui.terminal.key_order import Typed, focus_now, waiting_keys
 
@@ -45,7 +45,7 @@ ALWAYS = {
 """Further keys of every dialog."""
 
 
-class Dialog(DialogFrame):
+class Dialog(Frame):
     """One decision, or one thing to choose."""
 
     class Answered(Message):
@@ -313,7 +313,7 @@ class Dialog(DialogFrame):
         else:
             self.chosen(place)
 
-    def on_options_clicked(self, event: OptionList.Clicked) -> None:
+    def on_options_clicked(self, event: Options.Clicked) -> None:
         event.stop()
         if self.quiet:
             return

@@ -8,7 +8,7 @@ from textual.widget import Widget
 
 from clew.presentation.rows.spans import Row, Span, clipped, spread, width_of, wrapped
 from clew.tui.dialogs.layout import WIDE, DialogLayout, LayoutPart, rows_allowed
-from clew.tui.dialogs.options import OptionList
+from clew.tui.dialogs.options import Options
 from clew.tui.dialogs.row_view import RowView
 from clew.tui.terminal.key_order import LineField
 
@@ -19,7 +19,7 @@ ASIDE_ROWS = 7
 """What stands beside the options has this many rows where it must stand below them."""
 
 
-class DialogFrame(Widget, can_focus=True):
+class Frame(Widget, can_focus=True):
     """The parts and where they stand. Keys and answers are the dialog's."""
 
     field_last = False
@@ -34,7 +34,7 @@ class DialogFrame(Widget, can_focus=True):
         self.body = RowView(self.body_rows, classes="body")
         self.divider = RowView(self._divider_rows, classes="divider")
         self.field = LineField(compact=True, select_on_focus=False, classes="field")
-        self.options = OptionList(classes="options")
+        self.options = Options(classes="options")
         self.aside = RowView(classes="aside")
         self._gap = RowView(lambda columns: [()], classes="gap")
         self._hint = RowView(self._hint_rows, classes="hint")

@@ -31,7 +31,7 @@ class Option(Struct, frozen=True, kw_only=True):
     """Only told, never chosen."""
 
 
-class OptionList(RowView):
+class Options(RowView):
     """A list of options with a cursor."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"options--cursor"}

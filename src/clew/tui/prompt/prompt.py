@@ -32,7 +32,7 @@ from clew.tui.prompt.vim import vim_for
 PLACEHOLDER = "ask for something; @ file  / command  ! shell"
 
 
-class PromptArea(EditArea):
+class Prompt(EditArea):
     """Where the person types. Escape, Ctrl-C and everything else that is not about the text go on to the app."""
 
     class Entered(Message):

@@ -11,7 +11,7 @@ from clew.commands.registry import COMMANDS
 from clew.composing.keymap import Keymap
 from clew.tui.prompt.completion_list import CompletionList
 from clew.tui.prompt.history_search import SearchLine
-from clew.tui.prompt.prompt import PromptArea
+from clew.tui.prompt.prompt import Prompt
 
 
 def all_commands() -> tuple[CommandHelp, ...]:
@@ -34,9 +34,7 @@ class PromptPanel(Vertical):
         super().__init__(id=id)
         self.completions = CompletionList()
         self.search_line = SearchLine()
-        self.prompt = PromptArea(
-            self.completions, self.search_line, home=home, keymap=keymap, commands=commands, vim=vim
-        )
+        self.prompt = Prompt(self.completions, self.search_line, home=home, keymap=keymap, commands=commands, vim=vim)
 
     def compose(self) -> ComposeResult:
         yield self.search_line
