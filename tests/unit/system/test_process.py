@@ -17,12 +17,12 @@ from fakes.effort import HANG_S
 
 AGENT = """
 import asyncio, os, sys
-from clew.system.process import Command, ProcessStarter
+from clew.system.process import ProcessSpec, ProcessStarter
 
 async def main():
     text = f"trap '' TERM; setsid sleep {sys.argv[1]} & sleep {sys.argv[1]} & echo up; wait"
     started = asyncio.Event()
-    command = Command(["/bin/bash", "-c", text], "/", dict(os.environ))
+    command = ProcessSpec(["/bin/bash", "-c", text], "/", dict(os.environ))
     running = await ProcessStarter().start(command, lambda data: started.set())
     await started.wait()
     print("up", flush=True)
@@ -255,7 +255,7 @@ async def test_nothing_is_inherited(starter: ProcessStarter):
 
 IGNORING = """
 import asyncio, os, signal
-from clew.system.process import Command, ProcessStarter
+from clew.system.process import ProcessSpec, ProcessStarter
 
 ODD = (signal.SIGQUIT, signal.SIGUSR1, signal.SIGTSTP, signal.SIGALRM)
 for number in ODD:
@@ -264,7 +264,7 @@ signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR2})
 
 async def main():
     script = "trap -p; grep -E '^Sig(Blk|Ign)' /proc/self/status"
-    command = Command(["/bin/bash", "-c", script], "/", {"PATH": "/usr/bin:/bin"})
+    command = ProcessSpec(["/bin/bash", "-c", script], "/", {"PATH": "/usr/bin:/bin"})
     starter = ProcessStarter()
     running = await starter.start(command, lambda data: os.write(1, data))
     await running.wait()

@@ -8,6 +8,7 @@ from msgspec import Struct
 from clew.commands.base import SessionFacts
 from clew.protocol.events import (
     ApprovalRequested,
+    Ask,
     ColdReturn,
     CostThresholdReached,
     ElicitationRequested,
@@ -65,13 +66,13 @@ class DialogContext(Struct, frozen=True, kw_only=True):
 
 
 def opens(event: Event | Answer) -> bool:
-    """Whether it opens a dialog, without anybody having wanted a picker."""
-    return type(event) in ON_THEIR_OWN
+    """Whether it opens a dialog, without anybody having wanted a picker. Every ask does, known here or not."""
+    return type(event) in ON_THEIR_OWN or isinstance(event, Ask)
 
 
 def dialog_for(event: Event | Answer, context: DialogContext) -> Dialog:
-    """The dialog of an event or an answer that has one."""
-    name = {**ON_THEIR_OWN, **PICKERS}[type(event)]
+    """The dialog of an ask, or of an event or an answer that has one."""
+    name = {**ON_THEIR_OWN, **PICKERS}.get(type(event), "unknown_ask")
     return import_module(f"clew.tui.dialogs.{name}").open_dialog(event, context)
 
 
