@@ -1,7 +1,7 @@
 """The output boundary: untrusted text on its way to a terminal, a title or an approval prompt.
 
 `sanitize` is for everything that is shown. Escape sequences disappear, link targets become visible, controls become
-a replacement character, bidi and tag characters become visible marks. `reveal` (terminal_reveal.py) is for prompts that
+a replacement character, bidi and tag characters become visible marks. `reveal` is for prompts that
 a person decides on. Colours are added by front ends around sanitised text, never taken from it.
 
 Text for an approval prompt: exactly what will run, with everything visible that would hide or pretend.

@@ -1,9 +1,4 @@
-"""Anthropic Messages: the request side.
-
-JSON schemas in the narrower forms some providers want.
-
-Anthropic Messages: the reply side.
-"""
+"""Anthropic Messages, both sides: a request as its body, and the events of a stream as pieces of a reply."""
 
 from collections.abc import Sequence
 from typing import Any, cast

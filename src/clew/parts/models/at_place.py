@@ -1,7 +1,4 @@
-"""The models that can be named at a place.
-
-The models that can be named, as rows for a picker: of connected providers, and of servers on this machine.
-"""
+"""The models that can be named at a place, as rows: of connected providers, and of servers on this machine."""
 
 from collections.abc import Mapping
 

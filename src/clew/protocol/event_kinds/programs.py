@@ -1,7 +1,4 @@
-"""Events about hooks: what the user's own programs say at set moments, and which of them may run.
-
-Events about MCP servers: which there are, how they stand, and which of them wait for a person's word.
-"""
+"""Events about programs that users bring: hooks and MCP servers, how they stand, and which wait for a person's word."""
 
 from typing import Any, Literal
 

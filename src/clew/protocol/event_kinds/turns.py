@@ -1,7 +1,4 @@
-"""Events of a turn: input, requests, replies, tool calls, and how it ended.
-
-Events about commands that the user typed.
-"""
+"""Events of a turn: input, requests, replies, tool calls, how it ended; and of commands that the user typed."""
 
 from typing import Any, Literal
 

@@ -1,6 +1,5 @@
-"""What one session is asked: its history, status, changes and window, its plan, and what going back would do.
-
-Which slash names users brought.
+"""What one session is asked: its history, status, changes and window, its plan, its slash names, and what going back
+would do.
 """
 
 from typing import ClassVar, Literal

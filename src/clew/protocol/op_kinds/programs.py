@@ -1,7 +1,4 @@
-"""Ops about hooks.
-
-Ops about MCP servers.
-"""
+"""Ops about programs that users bring: hooks and MCP servers."""
 
 from typing import Any, ClassVar
 

@@ -1,4 +1,4 @@
-"""An ask that this screen has no dialog of its own for: it is named, and can be declined or left to another front end."""
+"""An ask that this screen has no dialog of its own for: it is named, and declined or left to another front end."""
 
 from collections.abc import Sequence
 

@@ -3,7 +3,7 @@
 tree-sitter-bash alone misses commands that bash would run (spec/security.md, measured), so the tree is never searched
 for bad parts. It must consist of accepted nodes, and its commands must be word for word those that the lexer found.
 
-tree-sitter-bash. This module is imported with the first shell verdict, never at start-up (policy.py says why).
+This module is imported with the first shell verdict, never at start-up (policy.py says why).
 """
 
 import re
