@@ -7,6 +7,7 @@ import msgspec
 from clew import __version__
 from clew.foreign.session import ForeignTranscript
 from clew.foreign.shapes import as_dict, as_list
+from clew.foreign.user_text import is_said
 from clew.protocol.entries import (
     AiTitleEntry,
     AssistantEntry,
@@ -29,6 +30,7 @@ from clew.protocol.messages import (
     ToolCallPart,
     ToolResultPart,
     UserMessage,
+    text_of,
 )
 from clew.transcript.chain.links import preserved_segment
 
@@ -125,6 +127,9 @@ class _Seed:
 
     def _copy_user(self, entry: UserEntry) -> None:
         content = entry.message.content
+        if entry.is_meta and not (entry.is_compact_summary or self._is_result(content) or is_said(text_of(content))):
+            # Another program's instructions, environment and notices: nobody said them, and they are not true here.
+            return
         if not isinstance(content, str):
             content = tuple(_shown(part) for part in content if self._belongs(part))
         if not content:
@@ -139,7 +144,7 @@ class _Seed:
         self._add(copied)
 
     def _copy_assistant(self, entry: AssistantEntry) -> None:
-        if entry.is_api_error_message:
+        if entry.is_api_error_message or entry.message.model == "<synthetic>":
             # Shown in place of a reply, never said by a model: it must not be sent as one.
             return
         parts = tuple(kept for part in entry.message.content if (kept := self._said(part)) is not None)
@@ -155,6 +160,10 @@ class _Seed:
     def _belongs(self, part: Part) -> bool:
         """A result whose call is not in the history would make it invalid for every provider."""
         return not isinstance(part, ToolResultPart) or part.call_id in self._calls
+
+    @staticmethod
+    def _is_result(content: str | tuple[Part, ...]) -> bool:
+        return not isinstance(content, str) and any(isinstance(part, ToolResultPart) for part in content)
 
     def _holder(self, content: str | tuple[Part, ...]) -> EntryId | None:
         for part in content:

@@ -1,7 +1,9 @@
 """What the user typed, told apart from what programs put in the user's mouth."""
 
 import re
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
+
+import msgspec
 
 Kind = Literal["typed", "meta", "interrupted", "summary"]
 
@@ -19,6 +21,7 @@ _META_STARTS = (
     "<bash-stderr>",
     "<task-notification>",
     "<teammate-message",
+    "<cross-session-message",
     "<command-message>",
     "<environment_context>",
     "<user_instructions>",
@@ -47,6 +50,30 @@ _META_STARTS = (
     "Stop hook feedback:",
     "PreToolUse hook",
     "PostToolUse hook",
+)
+_RECORD_KEYS = frozenset(
+    [
+        "task_id",
+        "tool_use_id",
+        "description",
+        "task_type",
+        "status",
+        "summary",
+        "output_file",
+        "command",
+        "exit_code",
+        "usage",
+        "workflow_name",
+    ]
+)
+"""What Claude Code's record of a background command may hold. JSON with other keys was pasted by a person."""
+_SAID_STARTS = (
+    "! ",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "<user_shell_command>",
+    "<teammate-message",
+    "The plan in ",
 )
 _INTERRUPTED_STARTS = (
     "[Request interrupted by user",
@@ -89,6 +116,7 @@ _WRAPPED = ("user_query", "user_message", "USER_REQUEST", "task")
 _COMMAND = re.compile(r"<command-name>\s*(?P<name>[^<]*)</command-name>")
 _COMMAND_ARGS = re.compile(r"<command-args>(?P<args>.*?)</command-args>", re.DOTALL)
 _BASH_INPUT = re.compile(r"<bash-input>(?P<command>.*?)</bash-input>", re.DOTALL)
+_WRAPPED_TASK = re.compile(r"</?(?:teammate-message|fork-boilerplate)(?: [^>]*)?>")
 _REFERENCED = "--- Content from referenced files ---"
 
 _LOCAL_WORDS = """
@@ -105,7 +133,7 @@ LOCAL_COMMANDS = frozenset(_LOCAL_WORDS.split())
 def read_user_text(text: str) -> UserText:
     """Take the wrappers off and say whether a person wrote what is left."""
     stripped = text.strip()
-    if not stripped:
+    if not stripped or _is_record(stripped):
         return UserText("meta", text)
     if stripped.startswith(_INTERRUPTED_STARTS):
         return UserText("interrupted", stripped)
@@ -132,6 +160,27 @@ def read_user_text(text: str) -> UserText:
     if bare.startswith(_META_STARTS):
         return UserText("meta", text)
     return _plain(bare if bare != stripped else text, bare)
+
+
+def is_said(text: str) -> bool:
+    """Whether a text marked as meta still holds words of a person or an agent, or what a command they ran put out."""
+    stripped = text.strip()
+    return stripped.startswith(_SAID_STARTS) or (stripped.startswith("<task-notification>") and "<result>" in stripped)
+
+
+def task_words(text: str) -> str:
+    """The task in the first message to a sub-agent, without the wrapper that names who sent it."""
+    return _WRAPPED_TASK.sub("", text).strip()
+
+
+def _is_record(text: str) -> bool:
+    if not text.startswith("{"):
+        return False
+    try:
+        value: Any = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return isinstance(value, dict) and "task_id" in value and _RECORD_KEYS.issuperset(cast("dict[str, Any]", value))
 
 
 def slash_command_text(name: str, args: str) -> UserText:

@@ -7,7 +7,10 @@ import pytest
 
 from clew.foreign.registry import READERS, discover, identify, read
 from clew.foreign.seed import to_clew_session
-from clew.protocol.entries import AssistantEntry, UserEntry
+from clew.foreign.user_text import is_said, read_user_text
+from clew.protocol.entries import AssistantEntry, Entry, UserEntry
+from clew.protocol.messages import text_of
+from clew.transcript.chain.links import result_calls
 
 from .looks import chain_is_whole, prompts, said
 
@@ -30,6 +33,16 @@ EMPTY = {
 }
 
 
+def written_by_a_program(entry: Entry) -> str:
+    """The words of a message that no person and no agent said, and no call put out."""
+    if isinstance(entry, AssistantEntry):
+        return text_of(entry.message.content) if entry.message.model.startswith("<") else ""
+    if not isinstance(entry, UserEntry) or entry.is_compact_summary or result_calls(entry):
+        return ""
+    words = text_of(entry.message.content)
+    return "" if read_user_text(words).kind == "typed" or is_said(words) else words
+
+
 @pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(ROOT))[-60:] for path in FILES])
 def test_every_shared_file_reads_and_stays_as_it_is(path: Path) -> None:
     before = hashlib.sha256(path.read_bytes()).digest(), path.stat().st_mtime_ns
@@ -44,6 +57,7 @@ def test_every_shared_file_reads_and_stays_as_it_is(path: Path) -> None:
         assert kinds & {UserEntry, AssistantEntry}
     seeded = to_clew_session(transcript, "new", "/here")
     assert len(seeded) >= 1
+    assert [words for words in map(written_by_a_program, seeded) if words] == []
     assert (hashlib.sha256(path.read_bytes()).digest(), path.stat().st_mtime_ns) == before
 
 

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import msgspec
 
+from clew.foreign.build import Builder
 from clew.foreign.claude.chain import EntryTree, conversation
 from clew.foreign.claude.entry import Lenient
 from clew.foreign.claude.lists import with_lists
@@ -19,7 +20,7 @@ from clew.foreign.session import ForeignMeta, ForeignSession, ForeignTranscript
 from clew.foreign.shapes import as_dict, as_str
 from clew.foreign.source import Source
 from clew.foreign.tool_names import translate
-from clew.foreign.user_text import UserText, read_user_text
+from clew.foreign.user_text import UserText, read_user_text, task_words
 from clew.protocol.entries import (
     AiTitleEntry,
     AssistantEntry,
@@ -36,7 +37,7 @@ from clew.protocol.entries import (
     UserEntry,
 )
 from clew.protocol.ids import SessionId
-from clew.protocol.messages import Part, TextPart, ToolCallPart, UserMessage
+from clew.protocol.messages import Part, TextPart, ToolCallPart, UserMessage, text_of
 from clew.transcript.chain.chain import build_chain
 from clew.transcript.chain.links import is_snip
 from clew.transcript.chain.settled import settled
@@ -52,6 +53,18 @@ def refine(entry: Entry) -> Entry:
         parts = tuple(_our_call(part) for part in entry.message.content)
         return msgspec.structs.replace(entry, message=msgspec.structs.replace(entry.message, content=parts))
     return entry
+
+
+def with_task(entries: list[Entry]) -> list[Entry]:
+    """A sub-agent's own file: its first message is its task, also where the program that sent it wrapped it."""
+    for at, entry in enumerate(entries):
+        if not isinstance(entry, UserEntry):
+            continue
+        if entry.is_meta and (words := task_words(text_of(entry.message.content))):
+            task = msgspec.structs.replace(entry, message=UserMessage(content=words), is_meta=False)
+            return [*entries[:at], task, *entries[at + 1 :]]
+        break
+    return entries
 
 
 def _is_agent_call(part: Part) -> bool:
@@ -162,6 +175,8 @@ def read(path: Path, *, agent: str = AGENT, session_id: str = "") -> ForeignTran
     kept, abandoned = conversation(tree)
     kept += map(refine, queue.left(_last_spoken(kept)))
     kept = with_lists(kept)
+    if _AGENT_FILE.match(path.name):
+        kept = with_task(kept)
     meta = _meta(kept, tree.opaque, path)
     session = _session_id(kept, path)
     if meta.title and not any(isinstance(entry, AiTitleEntry | CustomTitleEntry) for entry in kept):
@@ -249,12 +264,17 @@ def _meta(entries: list[Entry], opaque: list[OpaqueEntry], path: Path) -> Foreig
 
 
 def _read_sidecar(path: Path, source: Source, agent: str) -> ForeignTranscript:
-    """`agent-<id>.meta.json`: what a sub-agent was called. It holds no entries."""
+    """`agent-<id>.meta.json`: what a sub-agent was called. Its conversation lies beside it; alone it tells the task."""
+    conversation_path = path.with_name(path.name.removesuffix(".meta.json") + ".jsonl")
+    if conversation_path.is_file():
+        return read(conversation_path, agent=agent)
     raw = as_dict(source.value())
     meta = ForeignMeta(is_subagent=True)
     meta.agent_name = as_str(raw.get("agentType"))
     meta.title = as_str(raw.get("description"))
     meta.cwd = as_str(raw.get("worktreePath"))
     name = path.name.removesuffix(".meta.json")
-    problems = tuple(source.problems)
-    return ForeignTranscript(agent=agent, session_id=name, path=path, entries=(), meta=meta, problems=problems)
+    told = Builder(agent, name, cwd=meta.cwd)
+    told.user(meta.title)
+    told.meta = meta
+    return told.transcript(path, source.problems)
