@@ -112,8 +112,10 @@ def test_bad_lines_are_named_by_their_number_and_the_stream_goes_on(serve: Serve
     with Driven(place) as run:
         run.write(b"\n" + b"".join(BAD_LINES))
         run.say("hi")
-        assert run.result()["result"] == "still here"
         assert run.end() == 0
+    results = run.of("result")
+    assert [line["errors"] for line in results[:-1]] == [["the prompt is empty"]] * 2
+    assert results[-1]["result"] == "still here"
     errors = run.of("system", "input_error")
     assert [line["line"] for line in errors] == list(range(2, 2 + len(BAD_LINES)))
     assert all(line["error"] for line in errors)

@@ -124,8 +124,9 @@ def test_a_model_that_cannot_be_reached(tmp_path: Path) -> None:
     place = Place(tmp_path, url)
     done = place.run("-p", "go", *PARTIAL)
     lines = checked(place, done.lines)
-    assert (done.code, lines[-1]["subtype"], lines[-1]["terminal_reason"]) == (1, "error_during_execution", "api_error")
-    assert "127.0.0.1" in lines[-1]["errors"][0]
+    assert (done.code, lines[-1]["subtype"], lines[-1]["terminal_reason"]) == (1, "success", "api_error")
+    assert lines[-1]["is_error"]
+    assert "127.0.0.1" in lines[-1]["result"]
 
 
 @pytest.mark.parametrize(

@@ -37,13 +37,13 @@ def pinned(place: Place, name: str, **names: str) -> list[Json]:
 
 
 @contextmanager
-def driven(place: Place, prompt: str, *flags: str, code: int = 0) -> Iterator[Driven]:
+def driven(place: Place, prompt: str, *flags: str) -> Iterator[Driven]:
     """A program that says one prompt and does what it does; the turn ends, and the session."""
     with Driven(place, *flags) as run:
         run.say(prompt)
         yield run
         titled_result(run)
-        assert run.end() == code, run.errors
+        assert run.end() == 0, run.errors
 
 
 def test_one_read(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_a_command_that_fails(tmp_path: Path) -> None:
 
 def test_an_approval_that_is_denied(tmp_path: Path) -> None:
     with scene(tmp_path, call("Bash", command="touch b.txt"), {"text": "Not then."}) as (place, _):
-        with driven(place, "make b.txt", *ASK, code=1) as run:
+        with driven(place, "make b.txt", *ASK) as run:
             answer(run, deny)
         assert not (place.project / "b.txt").exists()
         pinned(place, "approval-denied")

@@ -120,8 +120,8 @@ async def test_an_error_result_is_raised_after_it_was_given(lab: MakeLab) -> Non
     seen, error = await collect_failing(query(prompt="hi", options=here.options()))
     assert "401" in str(error)
     result = result_of(seen)
-    assert (result.subtype, result.is_error) == ("error_during_execution", True)
-    assert result.errors
+    assert (result.subtype, result.is_error, result.api_error_status) == ("success", True, 401)
+    assert "401" in (result.result or "")
 
 
 async def test_max_turns_and_max_budget_end_a_run_with_their_own_results(lab: MakeLab) -> None:

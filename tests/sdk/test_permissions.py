@@ -48,7 +48,7 @@ async def test_allow(lab: MakeLab) -> None:
 async def test_deny_with_words_for_the_model(lab: MakeLab) -> None:
     here = lab([bash("echo yes > a.txt"), {"text": "I see"}])
     decide = Decider(PermissionResultDeny(message="use the other branch"))
-    messages, _ = await collect_failing(query(prompt="go", options=here.options(can_use_tool=decide)))
+    messages = await collect(query(prompt="go", options=here.options(can_use_tool=decide)))
     assert not (here.project / "a.txt").exists()
     assert "use the other branch" in str(here.sent()["messages"])
     (denial,) = result_of(messages).permission_denials or []

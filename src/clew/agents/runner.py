@@ -19,6 +19,7 @@ from clew.engine.ports import Limits
 from clew.engine.step import StepRunner
 from clew.engine.turn import Aside, Look, Prompt, Turn, let_in
 from clew.permissions.access import Mode
+from clew.protocol.event_kinds.turns import INTERNAL_ERROR
 from clew.protocol.events import Event, Notice, PromptQueued, PromptWithdrawn
 from clew.protocol.ids import PromptId
 from clew.protocol.messages import text_of
@@ -196,7 +197,7 @@ class AgentRunner:
         except Aborted:
             self._publish(job.stopped())
         except Exception as error:  # task boundary: say what broke, stay usable
-            self._publish(Notice(level="error", text=f"internal error: {describe(error)}", code="internal"))
+            self._publish(Notice(level="error", text=f"{INTERNAL_ERROR}{describe(error)}", code="internal"))
             self._publish(job.stopped())
 
     async def _turn(self, prompt: Prompt, abort: Abort) -> None:

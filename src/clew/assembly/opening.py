@@ -381,6 +381,7 @@ def bounds_of(settings: Settings, *, headless: bool) -> Limits:
     return Limits(
         max_steps=limits.step_limit(headless=headless),
         max_budget_usd=limits.max_budget_usd,
+        tells_overspending=headless,
         max_tokens=limits.max_tokens,
         max_minutes=limits.max_minutes,
     )

@@ -48,12 +48,12 @@ async def run_turn(
                     yield event
             if not turn.unanswered:
                 break
-        reason, error = turn.ending()
+        (reason, error), status = turn.ending(), None
     except TurnStopped as stop:
-        reason, error = stopped(turn, stop)
+        (reason, error), status = stopped(turn, stop), stop.status
         if (words := INTERRUPTED.get(turn.abort.reason or "limit")) and isinstance(stop, TurnInterrupted):
             yield turn.accept(words)
-    yield ended(turn, reason, error)
+    yield ended(turn, reason, error, status=status)
 
 
 async def joining(turn: Turn, prompt: Prompt) -> AsyncGenerator[Event]:
@@ -102,8 +102,8 @@ def stopped(turn: Turn, stop: TurnStopped) -> tuple[TurnEndReason, str]:
     return "interrupted", ""
 
 
-def ended(turn: Turn, reason: TurnEndReason, error: str, *, noted: bool = True) -> TurnEnded:
-    """The last event of the turn. `noted`: the conversation keeps the error."""
+def ended(turn: Turn, reason: TurnEndReason, error: str, *, noted: bool = True, status: int | None = None) -> TurnEnded:
+    """The last event of the turn. `noted`: the conversation keeps the error. `status`: the provider's, of a failure."""
     noted = noted and bool(error)
     return TurnEnded(
         turn=turn.number,
@@ -115,6 +115,7 @@ def ended(turn: Turn, reason: TurnEndReason, error: str, *, noted: bool = True) 
         usage=turn.own.usage if turn.own.models else None,
         cost_usd=turn.cost_usd,
         error=error,
+        status=status,
         entry_id=new_entry_id() if noted else EntryId(""),
         parent_id=turn.agent.conversation.leaf if noted else None,
     )

@@ -92,6 +92,9 @@ class Limits(Struct, frozen=True, kw_only=True):
     max_steps: int | None = None
     """For one turn; all others are for the session as a whole, its agents in sum and resumes included."""
     max_budget_usd: float | None = None
+    tells_overspending: bool = False
+    """A turn whose last request went over the money budget ends as `max_budget`, although its answer is whole: where a
+    program reads the result."""
     max_tokens: int | None = None
     max_minutes: float | None = None
 

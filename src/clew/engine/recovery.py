@@ -48,6 +48,8 @@ class GiveUp(Struct, frozen=True, kw_only=True):
     error: str
     keep: bool = False
     """The attempt's parts are whole and stay in the conversation."""
+    status: int | None = None
+    """The HTTP status with which the provider failed, where there was one."""
 
 
 Action = Accept | Retry | RoomNeeded | GiveUp
@@ -85,13 +87,13 @@ class Recovery:
         if isinstance(error, StreamBroken) and not self._asked_whole:
             self._asked_whole = True
             return Retry(reason="stream broken", whole=True)
-        return GiveUp(reason="model_error", error=str(error))
+        return GiveUp(reason="model_error", error=str(error), status=error.status)
 
     def _after_effect(self, error: LLMError) -> Action:
         """Something happened that cannot be taken back: go on from there, with the other model if this one is gone."""
         self._kept += 1
         if self._kept > MAX_KEPT_IN_A_ROW:
-            return GiveUp(reason="model_error", error=str(error), keep=True)
+            return GiveUp(reason="model_error", error=str(error), keep=True, status=error.status)
         if isinstance(error, Overloaded) and (warning := self._fall_back()):
             words, left = warning
             return Accept(warning=words, switched_from=left)

@@ -51,7 +51,7 @@ class StepRunner:
             if stands:
                 turn.record(attempt)
             if isinstance(action, GiveUp):
-                raise TurnStopped(action.reason, action.error)
+                raise TurnStopped(action.reason, action.error, status=action.status)
             if isinstance(action, Accept):
                 break
             retry = action

@@ -42,12 +42,13 @@ ENDINGS: dict[str, tuple[TurnEndReason, str]] = {
 
 
 class TurnStopped(Exception):
-    """The turn is over; `reason` and `error` go into TurnEnded."""
+    """The turn is over; `reason`, `error` and the provider's `status` go into TurnEnded."""
 
-    def __init__(self, reason: TurnEndReason, error: str = "") -> None:
+    def __init__(self, reason: TurnEndReason, error: str = "", *, status: int | None = None) -> None:
         super().__init__(error or reason)
         self.reason: TurnEndReason = reason
         self.error = error
+        self.status = status
 
 
 class TurnInterrupted(TurnStopped):

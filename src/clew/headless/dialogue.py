@@ -147,7 +147,7 @@ class Dialogue:
         return code
 
     def _exit_code(self) -> int:
-        if self._last is None:
+        if self._last is None or not self._turns:
             return 2 if self._problems else 0
         return 1 if self._last.is_error and not self._interrupted_by_program else 0
 
@@ -165,7 +165,8 @@ class Dialogue:
         try:
             match input_of(line):
                 case PromptInput() as prompt:
-                    self._prompts.add(prompt)
+                    if problem := self._prompts.add(prompt).problem:
+                        self._complain(line, problem)
                     await self._next()
                 case ControlRequest() as request:
                     await self._channel.take_request(request)
@@ -176,11 +177,14 @@ class Dialogue:
                 case KeepAlive() | None:
                     pass
         except InputProblem as problem:
-            self._problems += 1
-            self._printer.error(f"line {line.number} of stdin: {problem}")
-            self._printer.put(
-                InputErrorLine(session_id=self.facts.session_id, uuid=new_uuid(), line=line.number, error=str(problem))
-            )
+            self._complain(line, str(problem))
+
+    def _complain(self, line: StdinLine, problem: str) -> None:
+        self._problems += 1
+        self._printer.error(f"line {line.number} of stdin: {problem}")
+        self._printer.put(
+            InputErrorLine(session_id=self.facts.session_id, uuid=new_uuid(), line=line.number, error=problem)
+        )
 
     async def _hang_up(self) -> None:
         """Nothing more comes from the program: what runs and what waits is finished, and then it ends."""
@@ -216,6 +220,9 @@ class Dialogue:
             return
         self._tell_idle_lines()
         given = self._running = self._prompts.next()
+        if given.problem:
+            await self._finish(failed_result(given.problem, session_id=self.facts.session_id))
+            return
         self._turns += 1
         self._interrupted_by_program = False
         if self._init is not None and self._turns > 1:
@@ -321,8 +328,8 @@ class Dialogue:
 
     async def _finish(self, result: ResultLine) -> None:
         """The one result of what ran, and then what waits."""
-        if result.errors:
-            self._printer.error(result.errors[0])
+        if result.error:
+            self._printer.error(result.error)
         self._last = result
         self._running = None
         if self._is_over():

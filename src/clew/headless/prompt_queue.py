@@ -72,6 +72,8 @@ class Given(Struct, frozen=True, kw_only=True):
     """The slash command it is, instead of words for a model."""
     typed: str = ""
     """Its text, where that is all of it and a slash at its beginning may be a name."""
+    problem: str = ""
+    """Why it cannot be a prompt: it has its place and its result all the same, for a program waits for one."""
 
 
 class PromptQueue:
@@ -85,27 +87,27 @@ class PromptQueue:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def add(self, line: PromptInput) -> None:
+    def add(self, line: PromptInput) -> Given:
         """Wait for its turn. Raises InputProblem."""
         if line.parent_tool_use_id is not None:
             raise InputProblem(f"no agent of the call {line.parent_tool_use_id!r} takes prompts")
         if line.uuid and line.uuid in self._taken:
             raise InputProblem(f"a prompt with the uuid {line.uuid!r} was taken already")
         content = line.message.content
-        if problem := problem_with(content):
-            raise InputProblem(problem)
-        words = words_of(content)
+        problem = problem_with(content)
+        words = words_of(content) if not problem else None
         command = words.strip() if words is not None and not line.client_composed else ""
         prompt_id = PromptId(line.uuid or new_uuid())
         self._taken.add(prompt_id)
-        self._waiting.append(
-            Given(
-                prompt_id=prompt_id,
-                content=content,
-                command=command if known_command(command) else "",
-                typed=command,
-            )
+        given = Given(
+            prompt_id=prompt_id,
+            content=content,
+            command=command if known_command(command) else "",
+            typed=command,
+            problem=problem,
         )
+        self._waiting.append(given)
+        return given
 
     def next(self) -> Given:
         """The oldest, which waits no longer."""

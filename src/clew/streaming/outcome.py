@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from clew.protocol.event_kinds.turns import INTERNAL_ERROR
 from clew.protocol.events import (
     ApprovalResolved,
     AttemptEnded,
@@ -136,6 +137,12 @@ class TurnOutcome:
         if self.ended.reason == "interrupted":
             return self._aborted
         return TERMINAL_REASONS.get(self.ended.reason, self.ended.reason)
+
+    @property
+    def api_failed(self) -> bool:
+        """Whether the turn ended on a request that failed, and not on a fault of ours."""
+        ended = self.ended if not self.failure else None
+        return ended is not None and ended.reason == "model_error" and not ended.error.startswith(INTERNAL_ERROR)
 
     @property
     def exit_code(self) -> int:

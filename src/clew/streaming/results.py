@@ -17,6 +17,7 @@ SUBTYPES: dict[str, ResultSubtype] = {
     "max_budget": "error_max_budget_usd",
     "no_structured_output": "error_max_structured_output_retries",
 }
+"""By how the turn ended. A failure of the API is known by `is_error` and the words in `result`, not by a subtype."""
 
 
 def result_of(outcome: TurnOutcome, *, context: Any = UNSET) -> ResultLine:
@@ -30,9 +31,9 @@ def result_of(outcome: TurnOutcome, *, context: Any = UNSET) -> ResultLine:
     return ResultLine(
         session_id=outcome.session_id,
         uuid=new_uuid(),
-        subtype=SUBTYPES.get(outcome.reason, "error_during_execution"),
+        subtype="success" if outcome.api_failed else SUBTYPES.get(outcome.reason, "error_during_execution"),
         is_error=outcome.reason != "completed",
-        result=outcome.answer,
+        result=f"API Error: {error}" if outcome.api_failed else outcome.answer,
         stop_reason=(outcome.stop_reason or "completed") if outcome.reason == "completed" else outcome.reason,
         terminal_reason=outcome.terminal_reason,
         num_turns=ended.steps if ended else 0,
@@ -42,8 +43,9 @@ def result_of(outcome: TurnOutcome, *, context: Any = UNSET) -> ResultLine:
         usage=own,
         model_usage={use.model: _totals(outcome, use) for use in outcome.tally.models},
         permission_denials=tuple(_denied(outcome, denial) for denial in outcome.denials),
-        errors=(error,) if error else (),
+        errors=(error,) if error and not outcome.api_failed else (),
         error=error or UNSET,
+        api_error_status=(ended and ended.status) or UNSET,
         structured_output=outcome.structured_output,
         side_queries=side or UNSET,
         context=context,

@@ -54,7 +54,7 @@ def ended(reason: Any, **more: Any) -> TurnEnded:
         ("max_turns", "error_max_turns", "max_turns", 1),
         ("max_budget", "error_max_budget_usd", "max_budget", 1),
         ("no_structured_output", "error_max_structured_output_retries", "no_structured_output", 1),
-        ("model_error", "error_during_execution", "api_error", 1),
+        ("model_error", "success", "api_error", 1),
         ("stopped_by_hook", "error_during_execution", "stop_hook_prevented", 1),
         ("interrupted", "error_during_execution", "aborted_streaming", 130),
         ("refusal", "error_during_execution", "refusal", 1),
@@ -65,7 +65,9 @@ def test_how_a_turn_ended(reason: str, subtype: str, terminal: str, code: int) -
     result = document(outcome)
     assert (result["subtype"], result["terminal_reason"], outcome.exit_code) == (subtype, terminal, code)
     assert result["is_error"] == (reason != "completed")
-    assert result["errors"] == ([result["error"]] if reason != "completed" else [])
+    assert result["errors"] == ([result["error"]] if reason not in ("completed", "model_error") else [])
+    if reason == "model_error":
+        assert result["result"] == f"API Error: {result['error']}"
 
 
 async def test_a_completed_turn_tells_the_models_own_stop_reason_and_what_each_model_used() -> None:

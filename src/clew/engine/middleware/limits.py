@@ -86,6 +86,9 @@ class LimitCheck(Middleware):
             self._timer = asyncio.get_running_loop().call_later(left_s, self._time_is_up, turn, total_s)
 
     def before_end(self, turn: Turn) -> None:
-        """The turn is over in time."""
+        """The turn is over in time; for a program it may still have cost more than it was given."""
         if self._timer is not None:
             self._timer.cancel()
+        budget_usd, spent = self._limits.max_budget_usd, (self._spent or turn.spent)()
+        if self._limits.tells_overspending and budget_usd is not None and spent.cost_usd > budget_usd:
+            raise TurnStopped("max_budget", f"spent ${spent.cost_usd:.4f}, the budget is ${budget_usd:.4f}")

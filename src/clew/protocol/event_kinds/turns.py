@@ -293,6 +293,10 @@ class StepEnded(LiveEvent, frozen=True, kw_only=True, tag="step.ended"):
     stop_reason: str = ""
 
 
+INTERNAL_ERROR = "internal error: "
+"""What the error of a turn begins with that ended by a fault of ours; the reason is `model_error` then, too."""
+
+
 class TurnEnded(DurableEvent, frozen=True, kw_only=True, tag="turn.ended"):
     """The agent is idle again. Last event of the turn; everything before it is on disk and synced."""
 
@@ -308,6 +312,8 @@ class TurnEnded(DurableEvent, frozen=True, kw_only=True, tag="turn.ended"):
     usage: Usage | None = None
     cost_usd: float | None = None
     error: str = ""
+    status: int | None = None
+    """The HTTP status of the request that failed, where the provider gave one."""
     entry_id: EntryId = EntryId("")
     """The note that keeps the error in the conversation; empty without one."""
     parent_id: EntryId | None = None

@@ -273,6 +273,8 @@ class ResultLine(LineBase, frozen=True, kw_only=True, tag="result"):
     errors: tuple[str, ...] = ()
     error: str | UnsetType = UNSET
     """The same in one string, for a person."""
+    api_error_status: int | UnsetType = UNSET
+    """The HTTP status of the request that a run ended on, where the provider gave one."""
     structured_output: Any = UNSET
     """The value that `--json-schema` asked for."""
     side_queries: dict[str, SideTotals] | UnsetType = UNSET
