@@ -206,7 +206,6 @@ async def test_only_the_skills_that_were_chosen_are_the_models(lab: MakeLab, cho
 @pytest.mark.parametrize(
     ("more", "named"),
     [
-        ({"sandbox": {"enabled": True}}, "sandbox.enabled"),
         ({"session_store": InMemorySessionStore()}, "session-mirror"),
         ({"plugins": [{"type": "local", "path": "/tmp"}]}, "plugin-dir"),
         ({"task_budget": {"total": 1000}}, "task-budget"),

@@ -28,7 +28,7 @@ from clew.engine.middleware.steering import Steering
 from clew.engine.ports import Limits
 from clew.engine.turn import Prompt, PromptWord
 from clew.host.door import Door, OpenSession
-from clew.host.model_choice import check_fast_model, check_thinking, chosen_model, connector, key_source
+from clew.host.model_choice import check_fast_model, check_thinking, chosen_model, connector, key_source, thinking_of
 from clew.host.part import Part, PartSession, PartSetup
 from clew.host.past import Past, interrupted_words, moved_words, new_origin, new_past, note_project
 from clew.host.prompt_bytes import PromptBytes, prompt_bytes
@@ -119,7 +119,7 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
         system=prompt.blocks,
         tools=toolbox.tools,
         effort=settings.effort,
-        thinking=request.thinking,
+        thinking=found.thinking,
         max_output_tokens=settings.max_output_tokens,
     )
     reminders, state = Reminders(), past.state()
@@ -187,7 +187,8 @@ def set_up(request: SessionRequest, door: Door, voice: Voice) -> tuple[SessionRe
     settings = workspace.settings
     fallback = connect(settings.fallback_model) if settings.fallback_model else None
     check_fast_model(settings, connect)
-    check_thinking(request, model, fallback)
+    found = replace(found, thinking=thinking_of(found, workspace.env, model, fallback))
+    check_thinking(found, model, fallback)
     past = old.open_old(found, workspace) if old is not None else new_past(found, workspace)
     setup = PartSetup(
         request=found,

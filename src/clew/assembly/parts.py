@@ -30,6 +30,11 @@ def parts_of(setup: PartSetup, door: Door, more: Sequence[PartMaker] = ()) -> tu
         from clew.parts.mcp.part import McpPart  # where there may be a server
 
         found.append(McpPart(setup, expected=True))
+    if workspace.settings.output_style or request.driven:
+        from clew.parts.output_style.part import OutputStylePart, output_style  # where a style may be named
+
+        if name := output_style(setup):
+            found.append(OutputStylePart(setup, name))
     found += [PlanPart(setup), TaskPart()]
     lsp = workspace.settings.lsp.mode
     if workspace.trusted and (lsp == "on" or (lsp == "auto" and not request.headless)):

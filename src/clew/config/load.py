@@ -13,7 +13,7 @@ from msgspec import Struct
 from clew.config.errors import SettingsError, SettingsVariableError
 from clew.config.narrow import Refusal, narrow
 from clew.config.schema import Settings
-from clew.config.text import Raw, check, parse, plain, read_file
+from clew.config.text import Raw, check, parse, parse_unchecked, plain, read_file
 from clew.config.walk import (
     KeyPath,
     as_list,
@@ -128,6 +128,8 @@ class LoadedSettings(Struct, frozen=True, kw_only=True):
     """With `lenient`: layers that were left out because they are broken."""
     given_hooks: dict[str, Any] | None = None
     """The `hooks` object of `--settings`, as it was written."""
+    given_env: dict[str, str] = {}
+    """The `env` object of a file of Claude Code that was given by `--settings`."""
 
 
 def settings_path(scope: Scope, *, home: Path, project_root: Path | None) -> Path:
@@ -189,6 +191,7 @@ class _Merge:
         self.unread: list[str] = []
         self.problems: list[str] = []
         self.given_hooks: dict[str, Any] | None = None
+        self.given_env: dict[str, str] = {}
 
     def run(self, step: Callable[[], None]) -> None:
         try:
@@ -224,15 +227,24 @@ class _Merge:
 
     def add_argument(self, argument: str) -> None:
         if argument.lstrip().startswith("{"):
-            self._given(parse(argument.encode(errors="surrogateescape"), "--settings"), "--settings")
+            self._given(argument.encode(errors="surrogateescape"), "--settings")
             return
         path = os.path.expanduser(argument)
         data = read_file(path)
         if data is None:
             raise SettingsError(f"--settings {argument}: no such file; give a file or JSON that starts with {{")
-        self._given(parse(data, path), path)
+        self._given(data, path)
 
-    def _given(self, raw: Raw, place: str) -> None:
+    def _given(self, data: bytes, place: str) -> None:
+        """What a user gives may be a file of Claude Code: what is known of it counts, the rest is named."""
+        from clew.config.claude_settings import translated  # few runs give settings
+
+        theirs = translated(parse_unchecked(data, place))
+        raw = theirs.raw if theirs.is_theirs else parse(data, place)
+        check(raw, place)
+        if theirs.unused:
+            self.warnings.append(f"{place}: keys of Claude Code that are not used here: {', '.join(theirs.unused)}")
+        self.given_env = theirs.env
         self.given_hooks = as_object(raw.get("hooks"))
         self._put(raw, SettingSource(layer="settings", place=place))
 
@@ -262,6 +274,7 @@ class _Merge:
             unread=tuple(self.unread),
             problems=tuple(self.problems),
             given_hooks=self.given_hooks,
+            given_env=self.given_env,
         )
 
     def _put(self, raw: Raw, source: SettingSource) -> None:

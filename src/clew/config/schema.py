@@ -305,6 +305,8 @@ class Settings(Section, frozen=True, kw_only=True):
     tool_search: ToolSearchMode = "on"
     """on: tools of MCP servers are searched for; off: they are told in full; auto: in full as long as they take no more
     than 10 % of the window, auto:N for another share."""
+    output_style: str = ""
+    """How the model words what it tells: `Explanatory`, `Learning`, or a file of your own; empty: as it is."""
     hooks: dict[str, tuple[HookGroup, ...]] = field(default_factory=dict[str, tuple[HookGroup, ...]])
     """Commands that run at set moments, by moment. Only the user's own: a project's are approved one by one."""
     debug_log: bool = True

@@ -127,7 +127,8 @@ class _Seed:
 
     def _copy_user(self, entry: UserEntry) -> None:
         content = entry.message.content
-        if entry.is_meta and not (entry.is_compact_summary or self._is_result(content) or is_said(text_of(content))):
+        is_ours = self._source.agent == "clew" or entry.origin == "clew" or entry.is_compact_summary
+        if entry.is_meta and not (is_ours or self._is_result(content) or is_said(text_of(content))):
             # Another program's instructions, environment and notices: nobody said them, and they are not true here.
             return
         if not isinstance(content, str):

@@ -1,7 +1,9 @@
 """Which model a session talks to: the one that is configured, and how any other name becomes one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+
+from msgspec.structs import replace
 
 from clew.config.errors import SettingsError
 from clew.config.schema import Settings
@@ -11,9 +13,11 @@ from clew.llm.errors import MissingCredential
 from clew.llm.model import Model
 from clew.llm.models.connect import connect, default_model
 from clew.llm.models.target import Target
+from clew.llm.request import Thinking
 from clew.llm.retry import RetryPolicy
 
 OVERLOADS_BEFORE_FALLBACK = 3
+THINKING_VARIABLE = "MAX_THINKING_TOKENS"
 
 
 class NoModel(Exception):
@@ -43,6 +47,24 @@ def check_fast_model(settings: Settings, connect_named: Callable[[str], Model]) 
         return
     with suppress(MissingCredential):
         connect_named(settings.fast_model)
+
+
+def thinking_of(request: SessionRequest, env: Mapping[str, str], *models: Model | None) -> Thinking:
+    """What was asked for, else what `MAX_THINKING_TOKENS` says, a variable of Claude Code: so many tokens, 0 for none.
+    A value that cannot be followed is told and changes nothing."""
+    wanted, text = request.thinking, env.get(THINKING_VARIABLE, "").strip()
+    if not text or wanted.mode or wanted.budget_tokens:
+        return wanted
+    if not text.isdecimal():
+        request.tell("warning", f"{THINKING_VARIABLE}={text}: expected a number of tokens; it is not used")
+        return wanted
+    if int(text):
+        return replace(wanted, mode="enabled", budget_tokens=int(text))
+    stubborn = next((model for model in models if model is not None and model.thinks == "always"), None)
+    if stubborn is not None:
+        request.tell("warning", f"{THINKING_VARIABLE}=0: {stubborn.name} cannot be kept from thinking")
+        return wanted
+    return replace(wanted, mode="disabled")
 
 
 def check_thinking(request: SessionRequest, *models: Model | None) -> None:

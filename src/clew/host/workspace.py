@@ -80,6 +80,7 @@ def open_workspace(
         lenient=lenient,
         sources=sources,
     )
+    env = {**env, **loaded.given_env} if loaded.given_env else env
     return Workspace(
         cwd=cwd,
         root=root,

@@ -234,6 +234,7 @@ class StreamLines:
                     slash_commands=(*self._slash_commands, *names.slash_commands),
                     skills=names.skills,
                     api_key_source=event.key_source or "none",
+                    output_style=event.output_style or "default",
                     mcp_servers=tuple(
                         ServerStatus(name=row.name, status=SERVER_STATES[row.state]) for row in event.servers
                     ),

@@ -2,6 +2,7 @@
 before a turn ends."""
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import Any, Literal
@@ -18,7 +19,16 @@ from clew.hooks.answers import HookVerdict
 from clew.host.session import Session
 from clew.parts.hooks.session_hooks import SessionHooks
 from clew.protocol.display import TerminalBlock
-from clew.protocol.events import CompactionEnded, Event, Notice, TitleChanged, ToolEnded, ToolStarted, TurnEnded
+from clew.protocol.events import (
+    CompactionEnded,
+    Event,
+    Notice,
+    TitleChanged,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+)
 from clew.protocol.ids import CallId
 from clew.protocol.messages import ToolCallPart, result_text, text_of
 from clew.tools.base import Tool, ToolResult
@@ -80,7 +90,7 @@ class CallHooks(Middleware):
         self._finished.add(call.id)
         if not self._hooks.listens(moment):
             return result
-        fields: dict[str, Any] = {"tool_response": response(call, result)}
+        fields: dict[str, Any] = {"tool_response": response(with_whole_paths(call.arguments, self._hooks.cwd), result)}
         if result.is_error:
             fields = {"error": result.text[:MAX_RESPONSE_CHARS], "is_interrupt": False}
         undo = self._undo if call.id in self._effectful else None
@@ -125,7 +135,8 @@ class CallHooks(Middleware):
         self._hooks.beside(self._ask("PostToolUseFailure", call, fields))
 
     async def _ask(self, moment: str, call: ToolCallPart, fields: dict[str, Any]) -> HookVerdict:
-        about = {"tool_name": call.name, "tool_input": call.arguments, "tool_use_id": call.id}
+        given = with_whole_paths(call.arguments, self._hooks.cwd)
+        about = {"tool_name": call.name, "tool_input": given, "tool_use_id": call.id}
         verdict = await self._hooks.ask(moment, about | fields, subject=call.name, call_id=call.id)
         if verdict.context or verdict.stop is not None:
             words = self._words.setdefault(call.id, Words(context=[]))
@@ -139,7 +150,7 @@ def hook_words(moment: str, context: str, about: str = "") -> str:
     return f"[A hook adds, at {moment}{f' of {about}' if about else ''}:]\n{context}"
 
 
-def response(call: ToolCallPart, result: ToolResult) -> dict[str, Any]:
+def response(arguments: dict[str, Any], result: ToolResult) -> dict[str, Any]:
     """A result under the names that hooks know: its text, what a command printed, which file it was about."""
     told: dict[str, Any] = {"content": result.text[:MAX_RESPONSE_CHARS], "is_error": result.is_error}
     terminal = next((block for block in result.display if isinstance(block, TerminalBlock)), None)
@@ -150,10 +161,21 @@ def response(call: ToolCallPart, result: ToolResult) -> dict[str, Any]:
             "exit_code": terminal.exit_code,
             "interrupted": False,
         }
-    path = call.arguments.get("file_path", call.arguments.get("notebook_path"))
+    path = arguments.get("file_path", arguments.get("notebook_path"))
     if isinstance(path, str):
         told |= {"filePath": path, "success": True}
     return told
+
+
+PATHS = ("file_path", "notebook_path")
+"""Arguments that name a file; hooks get them absolute, as they were written for."""
+
+
+def with_whole_paths(arguments: dict[str, Any], cwd: str) -> dict[str, Any]:
+    """Arguments of a call as hooks read them."""
+    named = {name: path for name in PATHS if isinstance(path := arguments.get(name), str) and path}
+    whole = {name: os.path.normpath(os.path.join(cwd, os.path.expanduser(path))) for name, path in named.items()}
+    return {**arguments, **whole} if whole != named else arguments
 
 
 Source = Literal["startup", "resume", "clear", "compact"]
@@ -173,6 +195,7 @@ class TurnHooks(Middleware):
         self._session: Session | None = None
         self._starting: list[asyncio.Task[HookVerdict]] = []
         self._begun = False
+        self._turned = False
         self._turn = 0
         self._blocks = 0
         self._title = ""
@@ -188,13 +211,20 @@ class TurnHooks(Middleware):
             self._begun = True
             self._start("resume" if self._resumed else "startup")
 
-    def _start(self, source: Source) -> None:
+    def _start(self, source: Source, *, callbacks_only: bool = False) -> None:
         if self._hooks.listens("SessionStart"):
-            asked = self._hooks.ask("SessionStart", {"source": source}, subject=source)
+            asked = self._hooks.ask("SessionStart", {"source": source}, subject=source, commands=not callbacks_only)
             self._starting.append(self._hooks.beside(asked))
+
+    def registered(self) -> None:
+        """Callbacks of a program come after the session began: its start is told to them too, before the first turn."""
+        if self._begun and not self._turned:
+            self._turned = True  # once
+            self._start("resume" if self._resumed else "startup", callbacks_only=True)
 
     def hear(self, event: Event) -> None:
         """An event of the main agent: a view that was made anew is a new start."""
+        self._turned = self._turned or isinstance(event, TurnStarted)
         if isinstance(event, CompactionEnded):
             self._start("clear" if event.kind == "clear" else "compact")
 

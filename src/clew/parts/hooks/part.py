@@ -129,6 +129,7 @@ class HookPart(Part):
             raise OpRefused(f"there can be at most {MAX_CALLBACKS} callbacks")
         unknown = sorted({hook.moment for hook in op.hooks} - set(MOMENTS))
         self._hooks.register(op)
+        self._turns.registered()
         if not unknown:
             return nothing
         words = f"no hook is called at {', '.join(unknown)}: clew knows {', '.join(MOMENTS)}"

@@ -63,6 +63,11 @@ class SessionHooks:
             self._registry = HookRegistry(self._setup.workspace)
         return self._registry
 
+    @property
+    def cwd(self) -> str:
+        """The directory that the agent's commands are in."""
+        return self._own.toolbox.session.cwd if self._own is not None else ""
+
     def listens(self, moment: str) -> bool:
         """Whether anybody may have to be asked at this moment."""
         callbacks = self._callbacks.hooks if self._callbacks is not None else ()
@@ -77,13 +82,14 @@ class SessionHooks:
         subject: str = "",
         call_id: CallId | None = None,
         limit_s: float | None = None,
+        commands: bool = True,
     ) -> HookVerdict:
         """What all hooks of a moment say together. `subject`: what their matchers look at. `limit_s`: for all of them;
-        what still runs then is stopped and counts as silent."""
+        what still runs then is stopped and counts as silent. `commands`: not callbacks alone are asked."""
         if not self.listens(moment):
             return NOTHING_SAID
         document = self._document(moment) | (fields or {})
-        due = self._registry.due(moment, subject) if self._registry is not None else ()
+        due = self._registry.due(moment, subject) if self._registry is not None and commands else ()
         asked = [self._of_command(hook, document) for hook in due]
         if self._callbacks is not None:
             asked += [

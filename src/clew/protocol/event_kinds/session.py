@@ -30,6 +30,8 @@ class SessionStarted(LiveEvent, frozen=True, kw_only=True, tag="session.started"
     """It lives in another process: leaving it ends nothing."""
     branch: str = ""
     effort: str = ""
+    output_style: str = ""
+    """The name of the style that the model was told to write in; empty: none."""
     may_bypass: bool = False
     """It was started in the mode that asks for nothing, so that mode may be one of those to cycle through."""
     key_source: str = ""
