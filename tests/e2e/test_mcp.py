@@ -200,3 +200,96 @@ def test_a_tool_that_answers_is_asked_about_what_would_run(tmp_path: Path) -> No
         ["mcp__raw__echo", {"text": "hi"}],
     ]
     assert "echo: changed" in result
+
+
+def test_the_first_request_names_the_tools_of_a_server_that_answers_soon(tmp_path: Path) -> None:
+    with ModelServer({"replies": [], "last": {"text": "done"}}) as server:
+        place = Place(tmp_path, server.url)
+        for _ in range(5):  # a busy machine may take longer to start it than a run waits
+            place.run("-p", "hi", "--mcp-config", config(raw=raw()))
+            if "raw (3): echo" in json.dumps(server.requests[-1].body["messages"]):
+                return
+    raise AssertionError("the tools of the server were never named")
+
+
+class Held:
+    """A program with servers in itself, as the TypeScript SDK drives clew: they are named in `initialize` alone."""
+
+    def __init__(self, run: Driven, *names: str) -> None:
+        self.run = run
+        self.called: list[tuple[str, Any]] = []
+        run.ask("init", "initialize", sdkMcpServers=list(names))
+
+    def until_result(self) -> dict[str, Any]:
+        while True:
+            line = self.run.until(lambda line: line["type"] in ("result", "control_request"))
+            if line["type"] == "result":
+                return line
+            if line["request"]["subtype"] == "mcp_message":
+                self.run.answer(line, {"mcp_response": self._said(line["request"])})
+
+    def _said(self, request: dict[str, Any]) -> dict[str, Any]:
+        message = request["message"]
+        said: dict[str, Any] = {}
+        if message["method"] == "initialize":
+            info = {"name": request["server_name"], "version": "1"}
+            version = message["params"]["protocolVersion"]
+            said = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}
+        elif message["method"] == "tools/list":
+            schema = {"type": "object", "properties": {"a": {"type": "number"}}}
+            said = {"tools": [{"name": "double", "description": "Doubles a number", "inputSchema": schema}]}
+        elif message["method"] == "tools/call":
+            given = message["params"]["arguments"]
+            self.called.append((request["server_name"], given))
+            said = {"content": [{"type": "text", "text": f"it is {given['a'] * 2}"}]}
+        return {"jsonrpc": "2.0", "id": message.get("id", 0), "result": said}
+
+
+DOUBLE = {"calls": [{"call": "mcp__calc__double", "arguments": {"a": 21}}]}
+
+
+def test_servers_that_a_program_names_in_initialize_are_served(tmp_path: Path) -> None:
+    with ModelServer([DOUBLE, {"text": "42"}, DOUBLE, {"text": "42 again"}]) as server:
+        place = Place(tmp_path, server.url)
+        with Driven(place, "--allowed-tools", "mcp__calc__double") as run:
+            held = Held(run, "calc")
+            run.say("double 21")
+            result = held.until_result()
+            assert (result["result"], held.called) == ("42", [("calc", {"a": 21})])
+            run.end()
+        first, second = (request.body for request in server.requests)
+        assert [tool["name"] for tool in first["tools"]][-1] == "mcp__calc__double"
+        assert first["tools"] == second["tools"]
+        assert "it is 42" in json.dumps(second["messages"])
+        with Driven(place, "--allowed-tools", "mcp__calc__double", "--resume", result["session_id"]) as run:
+            held = Held(run, "calc")
+            run.say("again")
+            assert held.until_result()["result"] == "42 again"
+            run.end()
+        assert server.requests[2].body["tools"] == first["tools"], "a resumed session begins with the same bytes"
+
+
+def test_beside_other_servers_they_are_found_by_search(tmp_path: Path) -> None:
+    call = {"calls": [{"call": "CallTool", "arguments": {"tool": "mcp__calc__double", "arguments": {"a": 4}}}]}
+    with ModelServer([call, {"text": "8"}]) as server:
+        place = Place(tmp_path, server.url)
+        with Driven(place, "--allowed-tools", "mcp__calc", "--mcp-config", config(raw=raw())) as run:
+            held = Held(run, "calc")
+            run.say("double 4")
+            assert held.until_result()["result"] == "8"
+            run.end()
+        assert "calc (1): double" in json.dumps(server.requests[0].body["messages"])
+
+
+def test_a_name_that_no_server_can_have_is_refused(tmp_path: Path) -> None:
+    with ModelServer([{"text": "hi"}]) as server, Driven(Place(tmp_path, server.url)) as run:
+        run.ask("init", "initialize", sdkMcpServers=["a b"], systemPrompt="Be brief.")
+        answer = run.until(lambda line: line["type"] == "control_response")["response"]
+        assert answer["subtype"] == "error"
+        assert "a b" in answer["error"]
+        run.ask("again", "initialize", systemPrompt="Be brief.")
+        answer = run.until(lambda line: line["type"] == "control_response")["response"]
+        assert [note for note in answer["response"]["notes"] if "--system-prompt" in note]
+        run.say("hi")
+        assert run.result()["result"] == "hi"
+        run.end()

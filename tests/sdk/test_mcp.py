@@ -58,6 +58,14 @@ async def test_a_function_of_the_program_is_a_tool(lab: MakeLab) -> None:
     assert "out of fingers" in sent
 
 
+async def test_the_first_request_names_the_tools_of_the_program(lab: MakeLab) -> None:
+    here = lab([{"text": "hi"}])
+    servers = {"calculator": create_sdk_mcp_server("calculator", tools=[add, fail])}
+    async with here.client(mcp_servers=servers) as client:
+        await exchange(client, "hi")
+    assert "calculator (2): add, fail" in json.dumps(here.sent(0)["messages"])
+
+
 @tool("decide", "Says yes or no", {"tool_name": str, "input": dict, "tool_use_id": str})
 async def decide(args: dict[str, Any]) -> dict[str, Any]:
     CALLED.append({"tool_name": args["tool_name"]})

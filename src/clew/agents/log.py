@@ -23,6 +23,7 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.state import AgentState, agent_after
+from clew.protocol.tools import ToolSpec
 from clew.transcript.chain.conversation import Conversation
 from clew.transcript.log.stamp import Stamp
 from clew.transcript.log.writer import TranscriptSink
@@ -127,6 +128,12 @@ class AgentLog:
         stored = self.conversation.system_prompt
         if stored is not None:
             self.keep(msgspec.structs.replace(stored, blocks=blocks, **self.stamp.keyed()))
+
+    def note_tools(self, told: tuple[ToolSpec, ...], digest: str) -> None:
+        """Write down which tools of others the requests name from the first one on, where the log says any."""
+        stored = self.conversation.system_prompt
+        if stored is not None:
+            self.keep(msgspec.structs.replace(stored, told=told, tools=digest, **self.stamp.keyed()))
 
     def unsaved(self) -> int:
         """How many lines are not on disk, after one more try."""

@@ -26,10 +26,11 @@ def parts_of(setup: PartSetup, door: Door, more: Sequence[PartMaker] = ()) -> tu
     found: list[Part] = [hooks]
     if not request.bare:
         found.append(SkillPart(setup))
-    if may_have_servers(setup):
-        from clew.parts.mcp.part import McpPart  # where there may be a server
+    expected = may_have_servers(setup)
+    if expected or request.driven:
+        from clew.parts.mcp.part import McpPart  # where there may be a server, or a program may bring one
 
-        found.append(McpPart(setup, expected=True))
+        found.append(McpPart(setup, expected=expected))
     if workspace.settings.output_style or request.driven:
         from clew.parts.output_style.part import OutputStylePart, output_style  # where a style may be named
 

@@ -26,6 +26,7 @@ from clew.protocol.lookups.rules_and_models import ListModels, ModelsListed
 from clew.protocol.lookups.session import PreviewRewind, RequestContext, RewindPreviewed
 from clew.protocol.lookups.tasks import StopTask
 from clew.protocol.ops import (
+    AddMcpServers,
     ChooseSkills,
     DeliverMcpMessage,
     Interrupt,
@@ -198,6 +199,9 @@ class ControlRequests:
         registered = await self._ops.ask(RegisterHooks(hooks=hooks)) if hooks else None
         if wanted.skills is not None:
             await self._ops.ask(ChooseSkills(names=wanted.skills))
+        if wanted.sdk_mcp_servers:
+            added = await self._ops.ask(AddMcpServers(names=tuple(wanted.sdk_mcp_servers)))
+            await added
         models = self._look_up(ListModels())
         notes = unused(wanted)
         for note in notes:
@@ -297,6 +301,13 @@ def unused(wanted: InitializeRequest) -> tuple[str, ...]:
         notes.append(f"hooks for moments that never come yet: {', '.join(vain)}")
     if wanted.agents:
         notes.append(f"agents are not used yet: {', '.join(wanted.agents)}")
+    for given, name, flag in (
+        (wanted.system_prompt, "systemPrompt", "--system-prompt"),
+        (wanted.append_system_prompt, "appendSystemPrompt", "--append-system-prompt"),
+        (wanted.json_schema, "jsonSchema", "--json-schema"),
+    ):
+        if given:
+            notes.append(f"{name} is not used here: it is given when the session starts ({flag})")
     if wanted.exclude_dynamic_sections:
         notes.append("excludeDynamicSections is not used: the system prompt holds what is true of this place")
     if wanted.system_prompt_snapshot is False:

@@ -11,6 +11,7 @@ from clew.protocol.entries import Entry, SystemPromptEntry
 from clew.protocol.tools import ToolSpec
 
 NOW_HEADLESS = "[From here on nobody is there to answer questions or allow calls.]"
+OTHER_TOOLS = "the tools differ from those this session began with"
 NOW_WATCHED = "[From here on a person is there who can answer questions and allow calls.]"
 
 
@@ -39,11 +40,11 @@ def prompt_bytes(
     """`build` makes the prompt of today, for a run without or with a person. What is stored is sent again when it
     differs from that only in the facts about the place, which the session's first request froze. `small`: for a small
     window; a session that began with a window of the other kind goes on with what fits the one it has."""
-    tools = hashlib.blake2b(msgspec.json.encode(specs), digest_size=8).hexdigest()
+    tools = digest_of(specs)
     today = build(headless)
     if stored is None:
         return PromptBytes(blocks=today, tools=tools)
-    note = "" if stored.tools == tools else "the tools differ from those this session began with"
+    note = "" if stored.tools == tools else OTHER_TOOLS
     if lasting(stored.blocks) == lasting(today):
         return PromptBytes(blocks=stored.blocks, tools=tools, keep=bool(note), note=note)
     if lasting(stored.blocks) == lasting(build(not headless)):
@@ -55,6 +56,11 @@ def prompt_bytes(
     what = "instructions" if stored.blocks[:1] != today[:1] else "memory files"
     note = f"the {what} changed since this session began; it goes on with the new ones"
     return PromptBytes(blocks=today, tools=tools, note=note)
+
+
+def digest_of(specs: tuple[ToolSpec, ...]) -> str:
+    """What tells one list of tools from another."""
+    return hashlib.blake2b(msgspec.json.encode(specs), digest_size=8).hexdigest()
 
 
 def lasting(blocks: tuple[str, ...]) -> tuple[str, ...]:

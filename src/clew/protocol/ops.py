@@ -32,6 +32,7 @@ from clew.protocol.op_kinds.answers import (
 )
 from clew.protocol.op_kinds.base import OpBase
 from clew.protocol.op_kinds.programs import (
+    AddMcpServers,
     AnswerHookCall,
     AnswerMcpMessage,
     CallbackHook,
@@ -257,6 +258,7 @@ WindowOp = Compact | ClearContext | Snip | UndoCompact | Pin | Recall
 """Ops about what the model sees."""
 
 __all__ = [
+    "AddMcpServers",
     "AnswerApproval",
     "AnswerElicitation",
     "AnswerHookCall",

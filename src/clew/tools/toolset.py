@@ -111,6 +111,13 @@ class ToolSet:
             del self._gone[next(iter(self._gone))]
         self.changes += 1
 
+    def tell(self, specs: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
+        """Name more tools in full. Only before the first request, while no bytes were sent; the ones that are new."""
+        new = tuple(spec for spec in specs if spec.name not in self._told)
+        self.specs = (*self.specs, *new)
+        self._told |= {spec.name for spec in new}
+        return new
+
     def is_told(self, name: str) -> bool:
         """Whether the model was told of this one in full."""
         return name in self._told

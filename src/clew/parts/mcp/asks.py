@@ -18,7 +18,15 @@ from clew.protocol.event_kinds.programs import McpMessageSent, McpMessageWithdra
 from clew.protocol.events import ElicitationAnswered, ElicitationRequested, Event, Notice, Refuser, TurnEnded
 from clew.protocol.form_fields import FormField, UnusableForm, fields_of, problem_with_all
 from clew.protocol.ids import CallId, RequestId, new_uuid
-from clew.protocol.ops import AnswerElicitation, AnswerMcpMessage, DeliverMcpMessage, LogInMcp, LogOutMcp, Op
+from clew.protocol.ops import (
+    AddMcpServers,
+    AnswerElicitation,
+    AnswerMcpMessage,
+    DeliverMcpMessage,
+    LogInMcp,
+    LogOutMcp,
+    Op,
+)
 from clew.text.terminal_text import sanitize
 
 MAX_MESSAGE_CHARS = 4_000
@@ -232,7 +240,7 @@ SIGN_IN = "Sign in to this server in your browser. When you come back from there
 class McpAsks:
     """One per session."""
 
-    ops = (AnswerElicitation, LogInMcp, LogOutMcp, *InProcessServers.ops)
+    ops = (AnswerElicitation, LogInMcp, LogOutMcp, AddMcpServers, *InProcessServers.ops)
 
     def __init__(self, home: "Path", *, driven: bool) -> None:
         """`driven`: a program speaks with the session, and may bring servers that live in it."""
@@ -271,6 +279,9 @@ class McpAsks:
                 return lambda: self._begin(server, servers)
             case LogOutMcp():
                 return await self._log_out(self._named(servers, op.server), servers)
+            case AddMcpServers() if self._in_process is not None:
+                await servers.add(held_by_program(op.names))
+                return servers.begin
             case _ if self._in_process is not None:
                 return await self._in_process.understood(op)
             case _:
@@ -370,3 +381,16 @@ class McpAsks:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def held_by_program(names: tuple[str, ...]) -> "tuple[ServerDefinition, ...]":
+    """Servers that live in the program which drives the session. Raises OpRefused for a name that cannot be one."""
+    from clew.mcp.definitions import BadDefinition, read_server  # where there is a server
+
+    try:
+        return tuple(
+            read_server(name, {"type": "sdk"}, scope="sdk", source="the program that drives this session")
+            for name in names
+        )
+    except BadDefinition as error:
+        raise OpRefused(f"the MCP servers {', '.join(names)}: {error}") from error

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Content, Expand, Turn
 from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup
+from clew.host.prompt_bytes import OTHER_TOOLS, digest_of
 from clew.host.session import EndReason
 from clew.llm.models.connect import key_variables
 from clew.parts.mcp.asks import McpAsks
@@ -28,6 +29,7 @@ from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.invocables import InvocableRow
 from clew.protocol.lookups.mcp import ApproveMcp, ListMcp, McpServersListed, ReconnectMcp, ToggleMcp
 from clew.protocol.ops import Op
+from clew.protocol.tools import SEARCH_TOOLS
 from clew.system.debug_log import open_debug_log
 from clew.system.environment import tool_environment
 from clew.tools.base import Tool
@@ -44,6 +46,10 @@ AFTER_PROMPT_S = 2.0
 """Where a person is about to type, servers are connected meanwhile, once the prompt is there."""
 
 
+SHORT_WAIT_S = 3.0
+"""How long the first request of a script waits for servers, unless `--mcp-wait` says otherwise."""
+IN_PROCESS_WAIT_S = 10.0
+"""How long it waits for servers that live in the program which drives the session: nothing has to be started."""
 LISTED_WITHIN_S = 10.0
 """How long a list that nobody can ask for again waits for servers."""
 
@@ -66,8 +72,11 @@ class McpPart(Part):
         if expected:
             self.servers = self._opened()
             self.late = self
-        if setup.request.mcp_wait_s:
-            self.middlewares = (FirstWait(self, setup.request.mcp_wait_s),)
+        request = setup.request
+        self._at_once = bool(request.headless or request.mcp_config or request.mcp_wait_s)
+        """The first request names the tools of servers that answer soon: nobody asks a second time in such a run."""
+        if self._at_once:
+            self.middlewares = (FirstWait(self, request.mcp_wait_s),)
 
     def start(self, own: PartSession) -> None:
         self._own = own
@@ -175,6 +184,24 @@ class McpPart(Part):
         if self.servers is not None:
             self.servers.begin()
 
+    def tell_in_full(self, names: Collection[str]) -> Event | None:
+        """Where the model cannot search for tools, those of servers that a program brought are among its own from the
+        first request on. What a person should know of it."""
+        assert self._own is not None
+        tools, log = self._own.toolbox.tools, self._own.session.journal.main
+        brought = [tool for tool in tools if tool.source in names]
+        if tools.is_told(SEARCH_TOOLS) or not brought:
+            return None
+        from clew.tools.deferred.told_tools import told_spec  # as above
+
+        before = log.conversation.system_prompt
+        new = tools.tell(told_spec(tool.spec()) for tool in sorted(brought, key=lambda tool: tool.name))
+        if not new:
+            return None
+        log.note_tools((*(before.told if before is not None else ()), *new), digest_of(tools.specs))
+        resumed = self._setup.past.resumed
+        return Notice(level="info", text=OTHER_TOOLS, code="note") if resumed else None
+
     # The model's tools that come later: see tools/toolset.py.
 
     def known_tools(self) -> tuple[Tool[Any], ...]:
@@ -236,9 +263,9 @@ class McpPart(Part):
         self._introduced = True
         loop = asyncio.get_running_loop()
         loop.call_soon(self._introduce)
-        if self._setup.request.mcp_wait_s:
+        if self._at_once:
             loop.call_soon(self.connect)
-        elif not self._setup.request.headless:
+        else:
             self._beginning = loop.call_later(AFTER_PROMPT_S, self.connect)
 
     def _introduce(self) -> None:
@@ -299,9 +326,10 @@ class McpPart(Part):
 
 
 class FirstWait(Middleware):
-    """`--mcp-wait`: the first request waits for servers, not longer than so."""
+    """The first request waits for servers: for a short while, or as long as `--mcp-wait` says."""
 
     def __init__(self, part: McpPart, limit_s: float) -> None:
+        """`limit_s`: of `--mcp-wait`; 0: it was not given."""
         self._part = part
         self._limit_s = limit_s
         self._waited = False
@@ -311,9 +339,18 @@ class FirstWait(Middleware):
 
     async def _wait(self) -> AsyncGenerator[Event]:
         self._waited = True
-        assert self._part.servers is not None
+        servers = self._part.servers
+        assert servers is not None
         self._part.connect()
-        late = await self._part.servers.settled(self._limit_s)
+        held = [name for name, server in servers.servers.items() if server.definition.kind == "sdk"]
+        late, _ = await asyncio.gather(
+            servers.settled(self._limit_s or SHORT_WAIT_S),
+            servers.settled(max(self._limit_s, IN_PROCESS_WAIT_S), held),
+        )
+        if note := self._part.tell_in_full(held):
+            yield note
+        if not self._limit_s:
+            return
         await self._part.offers.settled(self._limit_s)
         if late:
             words = f"{', '.join(late)} did not connect within {self._limit_s:g} s (--mcp-wait)"

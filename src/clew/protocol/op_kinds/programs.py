@@ -27,6 +27,13 @@ class LogOutMcp(OpBase, frozen=True, kw_only=True, tag="mcp.log_out"):
     server: str
 
 
+class AddMcpServers(OpBase, frozen=True, kw_only=True, tag="mcp.servers_add"):
+    """The program that drives the session holds these servers; they are reached by `McpMessageSent`. Before the first
+    turn their tools are told to the model with its first request."""
+
+    names: tuple[str, ...]
+
+
 class AnswerMcpMessage(OpBase, frozen=True, kw_only=True, tag="mcp.message_answer"):
     """What a server in the program says to a message; `error`: why there is no answer."""
 

@@ -103,6 +103,11 @@ class InitializeRequest(RequestBase, frozen=True, kw_only=True, tag="initialize"
     exclude_dynamic_sections: bool | None = None
     system_prompt_snapshot: bool | None = None
     forward_subagent_text: bool | None = None
+    sdk_mcp_servers: tuple[str, ...] | Json | None = None
+    """The names of servers that live in the program; TypeScript programs give them here."""
+    system_prompt: Any = None
+    append_system_prompt: Any = None
+    json_schema: Any = None
 
 
 class InterruptRequest(RequestBase, frozen=True, kw_only=True, tag="interrupt"):
