@@ -14,6 +14,7 @@ LLMError
 │   └── ConnectionFailed    refused, DNS, TLS, proxy, timeout: each with its own words
 ├── BadResponse             200 with HTML, wrong content type, malformed body
 └── StreamBroken            the stream ended or broke before the reply was complete
+    └── EmptyReply          it ended in order and held nothing
 """
 
 
@@ -88,3 +89,7 @@ class BadResponse(LLMError):
 
 class StreamBroken(LLMError):
     """The stream ended early, stalled, or was malformed."""
+
+
+class EmptyReply(StreamBroken):
+    """The reply ended in order, and nothing was said or called in it."""

@@ -34,6 +34,11 @@ MEDIA = (
     r"|could not (?:process|decode|read) (?:the )?(?:image|pdf|document)"
     r"|(?:too many|unsupported|invalid) (?:images?|pdfs?|media)"
 )
+CUT_OFF = (
+    r"(?i)\btokens? limit (?:was |has been )?reached|\bmax(?:imum)?[ _](?:output[ _])?tokens (?:was |were )?reached"
+)
+STATUS_KEYS = ("status_code", "http_status", "http_code", "status", "code", "type")
+"""Where an error object says what it would have been as an answer of its own."""
 OVERLOAD = r"(?i)overload|capacity|unavailable|high demand|try again later"
 QUOTA = r"(?i)insufficient_quota|exceeded your current quota|billing|credit balance|insufficient balance"
 KEYLIKE = r"\b(?:sk|pk|rk|gsk|xai|key)-[A-Za-z0-9_*.-]{6,}|\bAIza[A-Za-z0-9_*-]{8,}"
@@ -55,6 +60,23 @@ STREAM_STATUS = {
     "invalid_request_error": 400,
     "invalid_prompt": 400,
     "context_length_exceeded": 400,
+    "tool_use_failed": 400,
+    "invalid_request": 400,
+    "BadRequestError": 400,
+    "not_found_error": 404,
+    "NotFoundError": 404,
+    "request_too_large": 413,
+    "insufficient_quota": 429,
+    "overloaded": 529,
+    "server_overloaded": 529,
+    "INVALID_ARGUMENT": 400,
+    "FAILED_PRECONDITION": 400,
+    "UNAUTHENTICATED": 401,
+    "PERMISSION_DENIED": 403,
+    "NOT_FOUND": 404,
+    "RESOURCE_EXHAUSTED": 429,
+    "UNAVAILABLE": 503,
+    "DEADLINE_EXCEEDED": 504,
 }
 """What an error inside a stream would have been as a status."""
 
@@ -75,9 +97,21 @@ def failure_of(status: int, headers: Mapping[str, str], body: bytes, target: Tar
 def failure_in_stream(data: Mapping[str, Any], target: Target) -> LLMError:
     """The error an event of a stream reports."""
     kind, words = _words_in(data)
-    code = data.get("code", _obj(data.get("error")).get("code"))
-    status = code if isinstance(code, int) else STREAM_STATUS.get(kind, 500)
-    return _classify(status, kind, words, target, None)
+    return _classify(status_in_stream(data), kind, words, target, None)
+
+
+def status_in_stream(data: Mapping[str, Any]) -> int:
+    """The status that an error object has: its own number, else what its words stand for, else 500."""
+    said = [part.get(key) for part in (_obj(data.get("error")), data) for key in STATUS_KEYS]
+    numbers = (int(one) for one in said if isinstance(one, int) or (isinstance(one, str) and one.isdecimal()))
+    if number := next((number for number in numbers if 400 <= number <= 599), 0):
+        return number
+    return next((STREAM_STATUS[one] for one in said if isinstance(one, str) and one in STREAM_STATUS), 500)
+
+
+def is_cut_off(data: Mapping[str, Any]) -> bool:
+    """Whether an error object only says that the reply became as long as it may be."""
+    return re.search(CUT_OFF, _words_in(data)[1]) is not None
 
 
 def _classify(status: int, kind: str, words: str, target: Target, retry_after_s: float | None) -> LLMError:

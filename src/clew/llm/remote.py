@@ -7,11 +7,21 @@ from contextlib import aclosing, asynccontextmanager
 
 import msgspec
 
-from clew.llm.errors import AuthenticationFailed, BadResponse, LLMError, StreamBroken
+from clew.llm.errors import AuthenticationFailed, BadResponse, EmptyReply, InvalidRequest, LLMError, StreamBroken
 from clew.llm.failures import failure_of, host_of, not_a_model, request_id_of
+from clew.llm.http.sse import BYTE_ORDER_MARK, SseParser
 from clew.llm.http.transport import HttpResponse, Transport
 from clew.llm.models.target import Target, Thinks
-from clew.llm.reply import Reply, ReplyEvent, ReplyStarted, StillWaiting, UsageSeen, collected
+from clew.llm.reply import (
+    Reply,
+    ReplyDone,
+    ReplyEvent,
+    ReplyStarted,
+    Retrying,
+    StillWaiting,
+    UsageSeen,
+    collected,
+)
 from clew.llm.request import ModelRequest
 from clew.llm.retry import RetryPolicy, Schedule, system_random
 from clew.llm.text_calls import TextCallLift
@@ -109,13 +119,15 @@ class RemoteModel:
     async def stream(self, request: ModelRequest, *, whole: bool = False) -> AsyncGenerator[ReplyEvent]:
         """Retried until something of the reply was seen; from then on a failure is StreamBroken."""
         encoded = self._wire.encode(request, self.target, stream=not whole)
+        is_last = self.target.dialect != "gemini"
         names = frozenset(tool.name for tool in request.tools) if self.lifts_text_calls else frozenset[str]()
         schedule = Schedule(self._policy, request.purpose, self._random)
         renewed = False
         while True:
             begun = False
             try:
-                attempt = tell_waiting(self._attempt(encoded, TextCallLift(names), whole=whole), self._policy)
+                tried = self._attempt(encoded, TextCallLift(names), whole=whole, takes_nothing=is_last)
+                attempt = tell_waiting(tried, self._policy)
                 async with aclosing(attempt) as events:
                     async for event in events:
                         begun = begun or isinstance(event, ReplyStarted)
@@ -127,12 +139,33 @@ class RemoteModel:
                 if isinstance(error, AuthenticationFailed) and not renewed and self._transport.renew_key():
                     renewed = True  # its time was over: once more with a new one, and nobody need know
                     continue
+                if self._learns(error):
+                    encoded = self._wire.encode(request, self.target, stream=not whole)
+                    continue
+                if isinstance(error, EmptyReply):
+                    is_last = True
+                    yield Retrying(attempt=2, max_attempts=2, delay_s=0.0, reason=str(error))
+                    continue
                 notice = schedule.after(error, reached=self._transport.reached)
             yield notice
             await self._sleep(notice.delay_s)
 
-    async def _attempt(self, encoded: HttpRequest, lift: TextCallLift, *, whole: bool) -> AsyncGenerator[ReplyEvent]:
-        """One request. ReplyStarted is held back until something follows it, so that a retry stays invisible."""
+    def _learns(self, error: LLMError) -> bool:
+        """Whether the server does not know a field that only says more: it is left out from now on."""
+        quirks = self.target.quirks
+        if not isinstance(error, InvalidRequest) or not quirks.stream_usage or self.target.dialect != "openai-chat":
+            return False
+        if "stream_options" not in str(error) and "include_usage" not in str(error):
+            return False
+        quirks = msgspec.structs.replace(quirks, stream_usage=False)
+        self.target = msgspec.structs.replace(self.target, quirks=quirks)
+        return True
+
+    async def _attempt(
+        self, encoded: HttpRequest, lift: TextCallLift, *, whole: bool, takes_nothing: bool
+    ) -> AsyncGenerator[ReplyEvent]:
+        """One request. ReplyStarted is held back until something follows it, so that a retry stays invisible.
+        `takes_nothing`: a reply without anything in it is one; else it raises EmptyReply."""
         begin_s = self._policy.begin_timeout_s or self.target.patience.begin_s
         if whole:
             begin_s = max(begin_s, WHOLE_REPLY_PATIENCE_S)
@@ -145,6 +178,8 @@ class RemoteModel:
                         if isinstance(event, ReplyStarted):
                             held = msgspec.structs.replace(event, request_id=request_id)
                             continue
+                        if held is not None and not takes_nothing and is_empty(event):
+                            raise EmptyReply(f"{self.name} ended its reply without saying anything")
                         if held is not None and not isinstance(event, UsageSeen):
                             yield held
                             held = None
@@ -153,7 +188,7 @@ class RemoteModel:
     async def _answered(self, answer: HttpResponse, *, whole: bool) -> AsyncGenerator[ReplyEvent]:
         """The events of one answer, whether it came in pieces, was asked for whole, or came whole all the same."""
         self._check_plain(answer)
-        if whole:
+        if whole and not (answer.ok and answer.content_type == "text/event-stream"):
             async with self._in_time():
                 events = await self._whole(answer)
         elif not answer.ok or answer.content_type == "application/json":
@@ -219,18 +254,32 @@ class RemoteModel:
         if coding not in ("identity", ""):
             raise BadResponse(f"{host_of(self.target)} answered compressed ({coding[:20]}), which was not asked for")
 
+    def _events_in(self, body: bytes) -> list[ReplyEvent]:
+        """A stream that came as one body, under whatever type."""
+        parser, decoder = SseParser(), self._wire.decoder(self.target)
+        events = [event for sse in (*parser.feed(body), *parser.close()) for event in decoder.feed(sse)]
+        return events if decoder.done else [*events, *decoder.finish()]
+
     async def _whole(self, answer: HttpResponse) -> list[ReplyEvent]:
         if not answer.ok:
             body = await answer.read(MAX_ERROR_BYTES)
             raise failure_of(answer.status, answer.headers, body, self.target, now_s=self._now_s())
-        body = await answer.read()
+        body = (await answer.read()).removeprefix(BYTE_ORDER_MARK)
+        if self.target.endpoint.framing == "sse" and body.lstrip().startswith((b"data:", b"event:")):
+            return self._events_in(body)
         if answer.content_type not in ("application/json", "") or body.lstrip()[:1] == b"<":
             raise not_a_model(answer.content_type, body[:MAX_ERROR_BYTES], self.target, wanted="JSON")
         return self._wire.decode(body, self.target)
 
 
-def _broken(error: LLMError) -> StreamBroken:
-    if isinstance(error, StreamBroken):
+def is_empty(event: ReplyEvent) -> bool:
+    """Whether a reply that holds nothing so far ends with this as if it were an answer."""
+    return isinstance(event, ReplyDone) and event.stop_reason == "end_turn"
+
+
+def _broken(error: LLMError) -> LLMError:
+    """A failure in the middle of a reply. One that no new try would change stays what it is."""
+    if isinstance(error, StreamBroken | InvalidRequest | AuthenticationFailed):
         return error
     return StreamBroken(str(error), status=error.status, request_id=error.request_id)
 

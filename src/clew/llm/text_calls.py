@@ -1,7 +1,8 @@
 """Calls that a model wrote as text: small models, and servers whose template does not know tools, do that.
 
 Only a reply that says nothing else counts: a JSON object `{"name": a known tool, "arguments": {…}}` (or `parameters`,
-or `input`), plain, in a code fence, or inside `<tool_call>` tags; several, one after the other, are several calls.
+or `input`), plain, in a code fence, inside `<tool_call>` tags, or after Mistral's `[TOOL_CALLS]`, where the name may
+stand before its arguments (`[TOOL_CALLS]Read{…}`); several, one after the other, are several calls.
 """
 
 from collections.abc import Collection
@@ -15,6 +16,7 @@ from clew.protocol.messages import ReasoningPart, RedactedReasoningPart, TextPar
 
 OPEN, CLOSE = "<tool_call>", "</tool_call>"
 FENCE = "```"
+MARK = "[TOOL_CALLS]"
 ARGUMENTS = ("arguments", "parameters", "input")
 BESIDE = ("id", "type")
 """Keys that may stand beside the name and the arguments."""
@@ -41,9 +43,20 @@ def find_text_calls(text: str, names: Collection[str]) -> tuple[ToolCallPart, ..
 def _bodies(text: str) -> list[str]:
     """The text without its wrapping: one body, or one for each tag."""
     text = _unfenced(text)
+    if text.startswith(MARK):
+        return [_marked(piece.strip()) for piece in text.split(MARK)[1:]]
     if not text.startswith(OPEN):
         return [text]
     return [_unfenced(piece.strip().removesuffix(CLOSE).strip()) for piece in text.split(OPEN)[1:]]
+
+
+def _marked(piece: str) -> str:
+    """What follows a mark as JSON: a list of calls is, a name with its arguments behind it becomes one."""
+    if piece.startswith(("[{", "{", "[ ", "[\n")):
+        return piece
+    head, brace, rest = piece.partition("{")
+    name = head.removesuffix("[ARGS]").partition("[CALL_ID]")[0].strip()
+    return f'{{"name": {msgspec.json.encode(name).decode()}, "arguments": {brace}{rest}}}'
 
 
 def _unfenced(text: str) -> str:
@@ -91,6 +104,8 @@ def _call(value: Any, names: Collection[str]) -> ToolCallPart | None:
 def may_become_call(text: str, names: Collection[str]) -> bool | None:
     """Whether text that is still being written can be a call: yes by its first key, no, or None: too early to say."""
     rest = text.lstrip()
+    if rest.startswith(MARK) or (len(rest) > 1 and MARK.startswith(rest)):
+        return _opens_marked(rest[len(MARK) :].lstrip(), names)
     for _ in range(2):  # a fence around tags, or tags around a fence
         if len(rest) < len(OPEN) and (OPEN.startswith(rest) or FENCE.startswith(rest)):
             return None
@@ -102,6 +117,16 @@ def may_become_call(text: str, names: Collection[str]) -> bool | None:
                 return False
             rest = rest[len(FENCE) + len(word) :].lstrip()
     return _opens_call(rest, names)
+
+
+def _opens_marked(text: str, names: Collection[str]) -> bool | None:
+    """The same, for what follows a mark."""
+    if text.startswith(("[", "{")) or not text:
+        return _opens_call(text, names)
+    name = text.partition("{")[0].partition("[")[0].strip()
+    if name in names and name != text.strip():
+        return True
+    return None if any(known.startswith(name) for known in names) else False
 
 
 def _opens_call(text: str, names: Collection[str]) -> bool | None:

@@ -80,3 +80,30 @@ def test_html_and_controls_stay_words() -> None:
 def test_nesting_without_end_is_bounded() -> None:
     assert len(shown("> " * 3_000 + "deep", 60)) < 10_000
     assert shown("- " * 500 + "deep", 60)
+
+
+REFERENCES = """See [the docs][1], [guide] and [2][none] first; `a[1]` is code.
+
+- an item with [the docs][1]
+- [ ] a box
+
+Early: [later][early].
+
+[early]: https://early.test/x
+
+More words with [later][early] in them.
+
+[1]: https://docs.test/a "Docs"
+[Guide]: <https://guide.test>
+[1]: https://ignored.test
+"""
+
+
+@pytest.mark.parametrize("step", [1, 2, 7, 40, 1000])
+def test_links_that_are_defined_later_end_as_in_the_whole_text(step: int) -> None:
+    growing = GrowingMarkdown(60)
+    for end in range(0, len(REFERENCES) + step, step):
+        seen = REFERENCES[:end]
+        rows = growing.rows(seen)
+        assert [plain(row).rstrip() for row in rows] == [plain(row).rstrip() for row in markdown_rows(seen, 60)], seen
+    assert "https://docs.test/a" in plain(growing.rows(REFERENCES)[0])

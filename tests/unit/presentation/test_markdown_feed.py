@@ -124,3 +124,18 @@ def test_a_very_long_block_costs_no_more_than_its_length(piece: str) -> None:
         feed.more(text)
         looked += len(feed._rest) if feed._looked_at != before else 0
     assert looked < 60 * len(text)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_address_is_lost_wherever_it_is_defined(seed: int) -> None:
+    text = "See [the docs][1] now.\n\nMore.\n\n[1]: https://docs.test/a\n[2]: https://unused.test\n\nThen [again][1].\n"
+    told = words(fed(text, 60, seed))
+    assert told[0] == "See [the docs][1] now."
+    assert [line for line in told if line == "[1]: https://docs.test/a"], told
+    assert told[-1] == words(markdown_rows(text, 60))[-1]
+    assert not [line for line in told if "unused" in line]
+
+
+def test_an_address_that_is_known_in_time_is_in_the_link() -> None:
+    text = "[1]: https://docs.test/a\n\nSee [the docs][1] now.\n\nThen [again][1].\n"
+    assert words(fed(text, 60, 1)) == words(markdown_rows(text, 60))

@@ -5,6 +5,7 @@ from msgspec import Struct
 from clew.llm.errors import StreamBroken
 
 MAX_EVENT_BYTES = 32 * 1024 * 1024
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class SseEvent(Struct, frozen=True):
@@ -23,6 +24,8 @@ class SseParser:
     def __init__(self, *, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
         self._max_event_bytes = max_event_bytes
         self._rest = bytearray()
+        self._fresh = True
+        """Nothing was read yet: a byte order mark may stand here."""
         self._event = ""
         self._data: list[bytes] = []
         self._size = 0
@@ -32,6 +35,13 @@ class SseParser:
         rest = self._rest
         searched = max(0, len(rest) - 1)  # the last byte may be a CR whose LF comes now
         rest += data
+        if self._fresh:
+            if len(rest) < len(BYTE_ORDER_MARK) and BYTE_ORDER_MARK.startswith(rest):
+                return []  # perhaps its first bytes
+            self._fresh = False
+            if rest.startswith(BYTE_ORDER_MARK):
+                del rest[: len(BYTE_ORDER_MARK)]
+            searched = 0
         events: list[SseEvent] = []
         start = 0
         while (end := _line_end(rest, max(start, searched))) is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import count
 
 from clew.llm.errors import BadResponse, StreamBroken
-from clew.llm.failures import failure_in_stream
+from clew.llm.failures import failure_in_stream, is_cut_off
 from clew.llm.http.sse import SseEvent
 from clew.llm.models.target import Target
 from clew.llm.reply import PartDone, ReasoningChunk, ReplyDone, ReplyEvent, ReplyStarted, TextChunk
@@ -73,6 +73,9 @@ STOP_REASONS = {
     "tool_calls": "tool_use",
     "function_call": "tool_use",
     "length": "max_tokens",
+    "max_tokens": "max_tokens",
+    "model_length": "max_tokens",
+    "token_limit": "max_tokens",
     "content_filter": "content_filter",
 }
 
@@ -94,6 +97,7 @@ class ChatDecoder:
         self._number = 0
         """Of the words or the thought that grow now."""
         self._calls = GrowingCalls(self._numbers)
+        self._lists_calls = False
         self.done = False
 
     def feed(self, event: SseEvent) -> list[ReplyEvent]:
@@ -112,6 +116,8 @@ class ChatDecoder:
 
     def take(self, data: Json) -> Iterator[ReplyEvent]:
         """One chunk."""
+        if data.get("error") and self._started and is_cut_off(data):
+            data = {"choices": [{"finish_reason": "length"}]}
         if data.get("error"):
             raise failure_in_stream(data, self._target)
         if not self._started:
@@ -137,7 +143,11 @@ class ChatDecoder:
                 yield from self._think(text, [])
             else:
                 yield from self._speak(text)
-        for call in items(delta.get("tool_calls")):
+        calls = items(delta.get("tool_calls"))
+        self._lists_calls = self._lists_calls or bool(calls)
+        if not self._lists_calls and (old := obj(delta.get("function_call"))):
+            calls = [{"index": 0, "function": old}]  # as calls were made before there could be several
+        for call in calls:
             yield from self._close_text_and_thought()
             yield from self._calls.take(call)
 

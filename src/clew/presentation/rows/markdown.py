@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -25,9 +26,18 @@ def parser() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable(["table", "strikethrough"])
 
 
-def markdown_rows(text: str, columns: int) -> list[Row]:
-    """All of a text that is whole."""
-    return _Renderer(columns).rows(parser().parse(sanitize(text)))
+References = dict[str, dict[str, Any]]
+"""Where links lead that are defined apart (`[1]: https://...`), by their labels as the parser writes them."""
+
+
+def parsed(text: str, references: References) -> list[Token]:
+    """The tokens of a safe text. `references`: what is defined before it; its own definitions are added."""
+    return parser().parse(text, {"references": references})
+
+
+def markdown_rows(text: str, columns: int, *, references: References | None = None) -> list[Row]:
+    """All of a text that is whole, or of a piece of one whose `references` are known."""
+    return _Renderer(columns).rows(parsed(sanitize(text), {} if references is None else references))
 
 
 class GrowingMarkdown:
@@ -43,6 +53,11 @@ class GrowingMarkdown:
         self._seen_chars = 0
         self._done_chars = 0
         """So much of the text has its final rows."""
+        self._known: References = {}
+        """What is defined in that much of it."""
+        self._used: References = {}
+        """What its rows were made with: a definition may also come later."""
+        self._may_refer = False
 
     def rows(self, text: str) -> list[Row]:
         """The text so far; it may only ever grow."""
@@ -53,7 +68,20 @@ class GrowingMarkdown:
                 return [*self._settled, *([EMPTY] if self._settled else []), *self._words.more(more)]
             self._words = None
         rest = sanitize(text[self._done_chars :])
-        tokens = parser().parse(rest)
+        tokens = parsed(rest, found := dict(self._known))
+        if self._may_refer and found != self._used:
+            return self._anew(text, found)
+        self._used = found
+        return self._grown(text, rest, tokens)
+
+    def _anew(self, text: str, found: References) -> list[Row]:
+        """Links in rows that were final lead somewhere else now."""
+        self._settled, self._done_chars, self._may_refer = [], 0, False
+        self._known, self._used = {}, found
+        rest = sanitize(text)
+        return self._grown(text, rest, parsed(rest, {}))
+
+    def _grown(self, text: str, rest: str, tokens: list[Token]) -> list[Row]:
         tops = [index for index, token in enumerate(tokens) if token.level == 0 and token.nesting >= 0]
         lines = tokens[tops[-1]].map if len(tops) > 1 else None
         if lines:
@@ -63,8 +91,12 @@ class GrowingMarkdown:
                 settled = _Renderer(self._columns).rows(tokens[: tops[-1]])
                 self._settled += [*([EMPTY] if self._settled else []), *self._behind(settled)]
                 self._done_chars += cut
-                tokens = parser().parse(rest[cut:])
-        if len(tokens) == PARAGRAPH_TOKENS and tokens[0].type == "paragraph_open" and _only_words(tokens[1].content):
+                self._may_refer = self._may_refer or "]" in rest[:cut]
+                parsed(rest[:cut], self._known)
+                rest = rest[cut:]
+                tokens = parsed(rest, dict(self._used))
+        is_paragraph = len(tokens) == PARAGRAPH_TOKENS and tokens[0].type == "paragraph_open"
+        if is_paragraph and _only_words(tokens[1].content) and rest.lstrip().rstrip(" ") == tokens[1].content:
             self._words = _GrowingWords(self._columns, self._margin)
             self._seen_chars = len(text)
             tail = self._words.more(tokens[1].content + " " * (len(rest) - len(rest.rstrip(" "))))

@@ -1,24 +1,28 @@
 """Markdown that is still being written, for a printer: each row once, as soon as no later word can change it."""
 
+import re
 from collections.abc import Iterator
 
+from markdown_it.common.utils import normalizeReference
 from markdown_it.token import Token
 
-from clew.presentation.rows.markdown import markdown_rows, parser
-from clew.presentation.rows.spans import EMPTY, Row, plain
+from clew.presentation.rows.markdown import References, markdown_rows, parser
+from clew.presentation.rows.spans import EMPTY, Row, Span, plain, wrapped
 from clew.text.terminal_text import StreamSanitizer
 
 MARKS = frozenset("*_`[]~|<")
 """What may mean something else once more of the text is known."""
 CLOSERS = ("*", "**", "***", "_", "`", ")", "](x)", "~~")
 LISTS = ("bullet_list_open", "ordered_list_open")
+LABEL = re.compile(r"\[([^\[\]]{1,200})\]")
 PATIENCE = 8
 """A tail is looked at again when it has grown by this part of it: one endless paragraph costs no more than many."""
 
 
 class MarkdownFeed:
     """Blocks that are over are given out whole, items of a list and lines of code one by one. Of the block that grows
-    the rows are given out that stay as they are, whatever comes next. Tables wait until they are whole."""
+    the rows are given out that stay as they are, whatever comes next. Tables wait until they are whole. A link whose
+    address is defined only after its row was given out is told by a row of its own: `[1]: https://...`."""
 
     def __init__(self, columns: int) -> None:
         self._columns = self._wanted_columns = columns
@@ -33,6 +37,10 @@ class MarkdownFeed:
         """The rest goes on with what was given out: no blank row between them."""
         self._in_code = False
         self._looked_at = 0
+        self._references: References = {}
+        """Addresses that are defined apart, in what is settled."""
+        self._labels: set[str] = set()
+        """What stands in brackets in rows that were given out, and was no link then."""
 
     def resize(self, columns: int) -> None:
         """The screen has another width now: it holds from the next block on, of which no row was given out."""
@@ -53,7 +61,7 @@ class MarkdownFeed:
         self._take(text)
         self._rest += self._safe.flush()
         rows = list(self._settled())
-        rows += self._give(self._rows(self._rest))
+        rows += self._final(self._rest)
         return rows
 
     def pending(self) -> list[Row]:
@@ -90,7 +98,7 @@ class MarkdownFeed:
                     yield from self._code(lines)
                 return
             piece, self._rest = self._rest[:cut], self._rest[cut:]
-            yield from self._give(self._rows(piece))
+            yield from self._final(piece)
             self._given, self._looked_at, self._in_code = [], 0, False
             # Items of a list stand as close as they were written.
             self._joined = tokens[0].type in LISTS and not piece.endswith("\n\n") and self._goes_on()
@@ -118,12 +126,25 @@ class MarkdownFeed:
         self._given, self._looked_at = [], 0
         self._in_code = self._joined = True
 
-    def _rows(self, piece: str) -> list[Row]:
+    def _final(self, piece: str) -> list[Row]:
+        """The rows of a piece that is over, then the addresses that rows before it wanted."""
+        before = set(self._references)
+        rows = self._give(self._rows(piece, self._references))
+        late = [label for label in self._references if label not in before and label in self._labels]
+        self._labels |= {normalizeReference(label) for label in LABEL.findall(piece)} - set(self._references)
+        for label in late:
+            words = f"[{label.lower()}]: {self._references[label].get('href', '')}"
+            rows += wrapped([Span(words)], self._columns)
+        return rows
+
+    def _rows(self, piece: str, references: References | None = None) -> list[Row]:
+        """`references`: kept, because the piece is over; else only looked at."""
         if self._in_code:
             tokens = parser().parse(piece)
             if tokens and tokens[0].type == "fence" and not tokens[0].content.strip("\n"):
                 return []  # only the end of the block is left
-        return markdown_rows(piece, self._columns)
+        known = dict(self._references) if references is None else references
+        return markdown_rows(piece, self._columns, references=known)
 
     def _stable(self) -> list[Row]:
         """Rows of the block that grows, but for the last one, that are the same however it goes on."""
