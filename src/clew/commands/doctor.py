@@ -1,9 +1,9 @@
 """/doctor: what works here and what is enforced."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
-from clew.protocol.lookups.place import ChecksShown, RunChecks
+from clew.protocol.lookups.place import CheckRow, ChecksShown, RunChecks
 from clew.text.figures import count
 
 ABOUT = CommandHelp(
@@ -21,12 +21,17 @@ def check_lines(event: ChecksShown) -> Iterator[str]:
         yield f"{MARKS[check.state]:<8}{check.name:<10} {check.summary}"
         if check.state in ("warning", "problem"):
             yield from (f"{'':19}{line}" for line in check.details)
-    problems, weak = (sum(check.state == state for check in event.checks) for state in ("problem", "warning"))
-    yield (
-        "Everything works."
-        if not problems and not weak
-        else f"{count(problems, 'problem')}, {count(weak, 'weak point')}."
-    )
+    yield verdict(event.checks)
+
+
+def verdict(checks: Sequence[CheckRow]) -> str:
+    """The last line: that everything works is said only where the model's server was asked and answered."""
+    problems, weak = (sum(check.state == state for check in checks) for state in ("problem", "warning"))
+    if problems or weak:
+        return f"{count(problems, 'problem')}, {count(weak, 'weak point')}."
+    if any(check.name == "model" and check.state == "ok" for check in checks):
+        return "Everything works."
+    return "Nothing is wrong in what was tried; the model was not."
 
 
 def run(context: CommandContext, argument: str) -> CommandResult:

@@ -208,7 +208,8 @@ ANSWERED: list[tuple[Event | Answer, str]] = [
     ),
     (SessionPreviewed(session="s", lines=("> what", "that")), "> what"),
     (StatusShown(rows=(StatusRow(name="Model", value="a/b"),)), "Model  a/b"),
-    (ChecksShown(checks=(CheckRow(name="git", state="ok", summary="2.40"),)), "Everything works."),
+    (ChecksShown(checks=(CheckRow(name="model", state="ok", summary="answers"),)), "Everything works."),
+    (ChecksShown(checks=(CheckRow(name="git", state="ok", summary="2.40"),)), "the model was not."),
     (ThemeChanged(theme="terminal", saved_in="/h/settings.json"), "Theme: terminal (saved in /h/settings.json)"),
     (ModelsListed(models=("a/b",), rows=(ModelRow(name="a/b", provider="A", aliases=("x",)),)), "also x"),
 ]

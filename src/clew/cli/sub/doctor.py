@@ -10,6 +10,7 @@ from msgspec import Struct
 from clew import __version__
 from clew.cli.run.agent_flags import positive
 from clew.cli.sub.place import ask, this_place_if_any
+from clew.commands.doctor import verdict
 from clew.protocol.lookups.place import CheckRow, RunChecks
 from clew.text.terminal_text import sanitize
 
@@ -61,12 +62,4 @@ def lines(report: DoctorReport) -> Iterator[str]:
     for check in report.checks:
         yield f"{MARKS[check.state]}{check.name:<12}{sanitize(check.summary, one_line=True)}"
         yield from (f"{'':20}{sanitize(detail, one_line=True)}" for detail in check.details)
-    if not report.problems and not report.warnings:
-        yield "Everything works."
-        return
-    yield f"{counted(report.problems, 'problem')}, {counted(report.warnings, 'weak point')}."
-
-
-def counted(number: int, noun: str) -> str:
-    """With the right ending."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    yield verdict(report.checks)

@@ -1,5 +1,9 @@
 """One cheap request that shows whether address, key and model are right, and the models that a server offers."""
 
+import time
+
+from clew.llm.errors import InvalidRequest
+from clew.llm.failures import failure_of
 from clew.llm.http.transport import Transport
 from clew.llm.models.target import Target
 from clew.llm.probe.local_servers import names_in
@@ -42,3 +46,28 @@ async def offered_models(target: Target) -> tuple[str, ...]:
             return (names_in(body) or ()) if answer.ok else ()
     finally:
         await transport.close()
+
+
+def models_path(target: Target) -> str:
+    """Where a server lists its models, which costs nothing and wants the key; empty: a platform without such a list."""
+    if target.endpoint.whole or target.endpoint.framing != "sse":
+        return ""
+    return {"anthropic": "v1/models", "gemini": "v1beta/models"}.get(target.dialect, "models")
+
+
+async def listing_of(target: Target) -> tuple[str, ...] | None:
+    """Ask for the list of models, once. None: the server answers, and has none. Raises the LLMError that says why it
+    cannot be asked: no connection, a refused key, a failure."""
+    transport = Transport(target)
+    request = HttpRequest(method="GET", url=target.url(models_path(target)), headers=target.headers, body=b"")
+    try:
+        async with transport.open(request, idle_s=LISTING_S) as answer:
+            body = await answer.read(LISTING_BYTES)
+    finally:
+        await transport.close()
+    if answer.ok:
+        return names_in(body) or ()
+    error = failure_of(answer.status, answer.headers, body, target, now_s=time.time())
+    if isinstance(error, InvalidRequest):
+        return None
+    raise error

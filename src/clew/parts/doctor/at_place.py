@@ -9,13 +9,14 @@ from clew.parts.doctor.checks import examine
 from clew.protocol.lookups.place import CheckRow, ChecksShown, RunChecks
 
 
-async def answer(lookup: RunChecks, workspace: Workspace) -> ChecksShown:
-    """All checks, in a thread: some wait for programs."""
-    return ChecksShown(checks=await asyncio.to_thread(_rows, workspace))
+async def answer(lookup: RunChecks, workspace: Workspace, *, model: str = "") -> ChecksShown:
+    """All checks, in a thread: some wait for programs. `model`: the one that a session talks to."""
+    return ChecksShown(checks=await asyncio.to_thread(_rows, workspace, model))
 
 
-def _rows(workspace: Workspace) -> tuple[CheckRow, ...]:
-    return tuple(examine(workspace.env, _directory(workspace.cwd)))
+def _rows(workspace: Workspace, model: str) -> tuple[CheckRow, ...]:
+    loaded = workspace.loaded if model else None
+    return tuple(examine(workspace.env, _directory(workspace.cwd), loaded=loaded, model=model))
 
 
 def _directory(cwd: Path) -> Path | None:

@@ -22,6 +22,7 @@ from clew.llm.probe.report_card import ReportCard, report_cards
 from clew.lsp.servers import program_of, servers_of
 from clew.mcp.approvals import McpApprovals
 from clew.mcp.files import ServerPlaces, find_servers
+from clew.parts.doctor.model_check import check_model
 from clew.permissions.trust import TrustStore
 from clew.protocol.lookups.place import CheckRow
 from clew.skills.findings import skill_findings
@@ -42,14 +43,16 @@ PROBE_TIMEOUT_S = 10
 NEEDLE = "clew-doctor-needle"
 
 
-def examine(env: Mapping[str, str], cwd: Path | None) -> Iterator[CheckRow]:
-    """All checks. One that breaks is a finding of its own and never ends the report. `cwd`: None when the
-    current directory was removed under us."""
+def examine(
+    env: Mapping[str, str], cwd: Path | None, *, loaded: LoadedSettings | None = None, model: str = ""
+) -> Iterator[CheckRow]:
+    """All checks. One that breaks is a finding of its own and never ends the report. `cwd`: None when the current
+    directory was removed under us. `loaded`, `model`: of a session; else those that a new one would have."""
     home = clew_home(env)
     root = find_project_root(cwd) if cwd is not None else None
     trust = TrustStore(home)
     trusted = root is not None and trust.is_trusted(root)
-    loaded = load_settings(home=home, project_root=root, trusted=trusted, env=env, lenient=True)
+    loaded = loaded or load_settings(home=home, project_root=root, trusted=trusted, env=env, lenient=True)
     roots = (str(root),) if root is not None else ()
     checks: tuple[tuple[str, Callable[[], CheckRow]], ...] = (
         ("python", check_python),
@@ -61,6 +64,7 @@ def examine(env: Mapping[str, str], cwd: Path | None) -> Iterator[CheckRow]:
         ("home", lambda: check_home(home)),
         ("settings", lambda: check_settings(loaded)),
         ("providers", lambda: check_providers(loaded, with_saved_keys(env, home))),
+        ("model", lambda: check_model(loaded, with_saved_keys(env, home), model)),
         ("lsp", lambda: check_language_servers(loaded.settings.lsp, env, roots)),
         ("mcp", lambda: check_servers(home, root, trusted=trusted)),
         ("trust", lambda: check_trust(trust, root, trusted=trusted)),
@@ -200,21 +204,34 @@ def check_home(home: Path) -> CheckRow:
     try:
         status = home.stat()
     except FileNotFoundError:
-        return CheckRow(name="home", state="info", summary=f"{home} does not exist yet", data=data)
+        why = unwritable(next(folder for folder in home.parents if folder.exists()))
+        words = f"{home} does not exist and cannot be made: {why}" if why else f"{home} does not exist yet"
+        return CheckRow(name="home", state="problem" if why else "info", summary=words, data=data)
     except OSError as error:
         return CheckRow(name="home", state="problem", summary=f"{home}: {error.strerror}", data=data)
     mode = stat.S_IMODE(status.st_mode)
-    data |= {"mode": f"{mode:04o}", "writable": os.access(home, os.W_OK), "own": status.st_uid == os.getuid()}
     if not stat.S_ISDIR(status.st_mode):
         return CheckRow(name="home", state="problem", summary=f"{home} is not a directory", data=data)
-    if not data["writable"]:
-        return CheckRow(
-            name="home", state="problem", summary=f"{home} cannot be written: sessions are not kept", data=data
-        )
+    why = unwritable(home)
+    data |= {"mode": f"{mode:04o}", "writable": not why, "own": status.st_uid == os.getuid()}
+    if why:
+        summary = f"{home} cannot be written ({why}): sessions are not kept"
+        return CheckRow(name="home", state="problem", summary=summary, data=data)
     if mode & 0o077 or not data["own"]:
         details = (f"others may look into it: chmod 700 {home}",) if data["own"] else ("it belongs to another user",)
         return CheckRow(name="home", state="warning", summary=f"{home}, mode {mode:04o}", details=details, data=data)
-    return CheckRow(name="home", state="ok", summary=f"{home}, private", data=data)
+    return CheckRow(name="home", state="ok", summary=f"{home}, private; a file could be written just now", data=data)
+
+
+def unwritable(folder: Path) -> str:
+    """Why no file can be written into a directory, found out by writing one that is gone at once; empty: one can."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"clew doctor")
+            file.flush()
+    except OSError as error:
+        return error.strerror or type(error).__name__
+    return ""
 
 
 def check_settings(loaded: LoadedSettings) -> CheckRow:

@@ -25,7 +25,7 @@ class DoctorPart(Part):
         """Those of the place, and what the parts of this session add."""
         from clew.parts.doctor.at_place import answer  # the checks load what nobody else needs
 
-        shown = await answer(lookup, self._setup.workspace)
+        shown = await answer(lookup, self._setup.workspace, model=self._own.session.main.agent.model.name)
         return ChecksShown(checks=(*shown.checks, *(row for part in self._own.session.parts for row in part.checks())))
 
     async def _status(self, lookup: RequestStatus) -> StatusShown:
