@@ -6,7 +6,7 @@ import pytest
 from textual import events
 
 from clew.protocol.events import Notified
-from clew.protocol.ops import ReportFocus
+from clew.protocol.ops import ReportFocus, ReportTyping
 from tui.screen_lab import ScreenLab, asks, call, over, prompt, screen, started, turn, words
 
 NOTICE = Notified(kind="done", text="Done: parcels", notice_id="n1")
@@ -53,3 +53,10 @@ async def test_the_screen_makes_no_notice_of_its_own(monkeypatch: pytest.MonkeyP
         written = listened(lab, monkeypatch)
         await lab.tell(turn(), prompt("x"), words("fine"), call("Bash", command="x"), asks(), over())
         assert not [text for text in written if "]9;Done" in text or "777" in text or text == "\x07"]
+
+
+async def test_a_key_press_is_told_where_the_terminal_reports_no_focus() -> None:
+    async with screen() as lab:
+        await lab.press("a", "b", "c")
+        assert len(lab.client.asked(ReportTyping)) == 1
+        assert reports(lab) == []

@@ -14,7 +14,7 @@ ABOUT = CommandHelp(
     name="export",
     usage="/export [FILE] [--to markdown | json | jsonl | claude-code]",
     summary="Write the session to a file, secrets taken out.",
-    details=("Without FILE the name comes from the title. A file that is there is not overwritten.",),
+    details=("Without FILE it is named after the title, in exports/ of clew's home. No file is overwritten.",),
 )
 
 

@@ -12,7 +12,10 @@ from clew.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
-from clew.protocol.ops import Op, ReportFocus, RequestRecap
+from clew.protocol.ops import Op, ReportFocus, ReportTyping, RequestRecap
+
+TYPING_TOLD_S = 5.0
+"""Keys within so long after one that was told are not told again."""
 
 
 class AwayWatch:
@@ -26,6 +29,8 @@ class AwayWatch:
         self._away = Away()
         self._focused: bool | None = None
         """What was reported last; None: this terminal never told."""
+        self._typed_s: float | None = None
+        """When it was last told that somebody types."""
 
     def sign(self, sign: Sign, now_s: float) -> None:
         """The person left, came back or typed."""
@@ -33,8 +38,16 @@ class AwayWatch:
         if focused is not self._focused and (sign != "typed" or self._focused is not None):
             self._focused = focused
             self._send(ReportFocus(focused=focused))
+        if sign == "typed" and self._focused is None:
+            self._tell_typing(now_s)
         if self._away_s:
             self._reveal(*noticed(self._away, sign, now_s, unsent=self._unsent(), away_s=self._away_s))
+
+    def _tell_typing(self, now_s: float) -> None:
+        """A key press counts as looking, where the terminal does not say who looks."""
+        if self._typed_s is None or now_s - self._typed_s >= TYPING_TOLD_S:
+            self._typed_s = now_s
+            self._send(ReportTyping())
 
     def follow(self, event: Event) -> None:
         """An event of the main agent."""

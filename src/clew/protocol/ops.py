@@ -115,6 +115,13 @@ class ReportFocus(OpBase, frozen=True, kw_only=True, tag="focus.report"):
     focused: bool
 
 
+class ReportTyping(OpBase, frozen=True, kw_only=True, tag="typing.report"):
+    """Keys were pressed at a front end whose terminal never reports the focus: somebody looks. Sent now and then, not
+    with every key."""
+
+    needs: ClassVar[Rights] = Rights.WATCH
+
+
 class SetTitle(OpBase, frozen=True, kw_only=True, tag="title.set"):
     """Name the session; a user's title always wins."""
 
@@ -287,6 +294,7 @@ __all__ = [
     "Redo",
     "RegisterHooks",
     "ReportFocus",
+    "ReportTyping",
     "RequestRecap",
     "Rewind",
     "RunShell",

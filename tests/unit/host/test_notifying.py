@@ -28,7 +28,7 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import CallId, RequestId
 from clew.protocol.lookups.rules_and_models import ListModels
-from clew.protocol.ops import AnswerApproval, AnswerQuestion, Close, Interrupt, ReportFocus, SubmitPrompt
+from clew.protocol.ops import AnswerApproval, AnswerQuestion, Close, Interrupt, ReportFocus, ReportTyping, SubmitPrompt
 from engine.harness import TestHost, asks
 from fakes.loop_clock import LoopClock
 from unit.host.plugs import setup_of
@@ -112,6 +112,23 @@ async def test_a_long_turn_where_the_focus_is_never_told_is_news() -> None:
         await front.until(TurnEnded)
         await settled()
         assert told(front) == ["done"]
+
+
+@pytest.mark.parametrize("keys", [True, False])
+async def test_a_key_press_counts_as_looking_where_the_focus_is_never_told(keys: bool) -> None:
+    reached, gate = asyncio.Event(), asyncio.Event()
+    async with notified(ReplyOf([Wait(gate, reached), Say("late")])) as front:
+        clock = LoopClock()
+        await front.submit(SubmitPrompt(content="go"))
+        await reached.wait()
+        clock.forward(WAIT_S - 1)
+        if keys:
+            await front.submit(ReportTyping())
+        clock.forward(2)
+        gate.set()
+        await front.until(TurnEnded)
+        await settled()
+        assert told(front) == ([] if keys else ["done"])
 
 
 async def test_the_end_of_a_short_turn_is_no_news_but_a_failure_is() -> None:

@@ -8,7 +8,7 @@ from clew.presentation.away_watch import AwayWatch
 from clew.presentation.terminal_notice import BELL, notice_codes
 from clew.protocol.events import Notified, SessionStarted
 from clew.protocol.ids import SessionId
-from clew.protocol.ops import Op, ReportFocus
+from clew.protocol.ops import Op, ReportFocus, ReportTyping
 
 NOTICE = Notified(kind="done", text="Done; all of it", title="t", notice_id="n1")
 STARTED = SessionStarted(
@@ -62,10 +62,11 @@ def test_whoever_types_is_here_whatever_was_reported() -> None:
     assert sent == [ReportFocus(focused=False), ReportFocus(focused=True)]
 
 
-@pytest.mark.parametrize("keys", [1, 20])
-def test_a_terminal_that_never_tells_reports_nothing(keys: int) -> None:
+@pytest.mark.parametrize(("keys", "told"), [(1, 1), (20, 4)])
+def test_in_a_terminal_that_never_tells_a_key_press_counts_as_looking(keys: int, told: int) -> None:
+    """Told now and then, and no focus is made up: nobody would ever say that it was lost."""
     watch, sent = watching()
     for second in range(keys):
         watch.sign("typed", second)
     watch.follow(STARTED)
-    assert sent == []
+    assert sent == [ReportTyping()] * told

@@ -20,12 +20,12 @@ class HistoryPart(Part):
     """`LoadHistory` and `/export`."""
 
     def __init__(self, setup: PartSetup) -> None:
-        past = setup.past
-        self._path = past.path
-        seed = () if past.path is None or past.path.exists() else past.entries  # a copy is not written yet
-        self._scrollback = (
-            Scrollback(past.path, session_id=past.session_id, seed=seed) if past.path is not None else None
-        )
+        past, self._path = setup.past, setup.past.path
+        self._exports = setup.workspace.home / "exports"
+        self._scrollback: Scrollback | None = None
+        if self._path is not None:
+            seed = () if self._path.exists() else past.entries  # a copy is not written yet
+            self._scrollback = Scrollback(self._path, session_id=past.session_id, seed=seed)
 
     def start(self, own: PartSession) -> None:
         """Belong to a session."""
@@ -49,8 +49,11 @@ class HistoryPart(Part):
         started = self._session.started
         title = self._session.journal.main.state.title
         name = _file_name(title or started.session_id[:8]) + SUFFIXES[lookup.to]
-        path = _target(lookup, self._tools.cwd, name)
+        base = self._tools.cwd if lookup.path else str(self._exports)
+        path = _target(lookup, base, name)
         try:
+            if not lookup.path:
+                self._exports.mkdir(mode=0o700, parents=True, exist_ok=True)
             written = await asyncio.to_thread(lambda: write_export(path, self._opened(), lookup.to))
         except FileExistsError as error:
             raise OpRefused(f"{path} exists; choose another name") from error

@@ -23,7 +23,7 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId, RequestId, new_uuid
 from clew.protocol.lookups.base import Lookup
-from clew.protocol.ops import Op, ReportFocus
+from clew.protocol.ops import Op, ReportFocus, ReportTyping
 from clew.protocol.refused_calls import ALL_REFUSED, ALL_REFUSED_WORDS, RefusedCalls
 from clew.protocol.standing import STOPPED_BY, WIRE_WORDS, standing_after
 from clew.text.redact import redact
@@ -142,10 +142,10 @@ class NotificationPart(Part):
             self._sender = self._webhook(lambda text: own.session.notice("warning", text, code="webhook"))
 
     def ops(self) -> OpHandlers:
-        """The focus of a terminal; `heard` took it already."""
-        return {ReportFocus: self._focus_reported}
+        """The focus of a terminal, and keys where it tells none; `heard` took them already."""
+        return {ReportFocus: self._reported, ReportTyping: self._reported}
 
-    async def _focus_reported(self, op: ReportFocus) -> Effect:
+    async def _reported(self, op: ReportFocus | ReportTyping) -> Effect:
         return nothing
 
     def heard(self, asked: Op | Lookup[Any]) -> None:

@@ -99,7 +99,7 @@ class ExportSession(Lookup[SessionExported], frozen=True, kw_only=True, tag="ses
     needs: ClassVar[Rights] = Rights.DRIVE
 
     path: str = ""
-    """Relative to where the session works; empty: a name made from the title."""
+    """Relative to where the session works; empty: a name made from the title, in `$CLEW_HOME/exports`."""
     to: ExportFormat = "markdown"
 
 

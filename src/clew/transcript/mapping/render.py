@@ -1,7 +1,6 @@
 """A conversation as text for people: plain lines, or Markdown."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -22,20 +21,22 @@ from clew.protocol.messages import (
 )
 from clew.transcript.chain.links import BOUNDARY
 from clew.transcript.chain.view import attachment_text
+from clew.transcript.render_calls import CallRecord, Piece, call_words, first_line
 
 _RESULT_LINES = 12
-_ARGUMENT_CHARS = 120
+_DIFF_LINES = 200
 
 
 def plain(entries: Iterable[Entry], keyed: Iterable[Entry] = ()) -> Iterator[str]:
     """Readable blocks of text, one for each thing said or done. The text is not sanitised. `keyed`: the lines beside
     the conversation."""
-    changed = changed_calls(keyed)
+    entries, keyed = list(entries), list(keyed)
+    changed, record = changed_calls(keyed), CallRecord(entries, keyed)
     for entry in entries:
         if isinstance(entry, UserEntry):
-            yield from _plain_user(entry)
+            yield from _plain_user(entry, record)
         elif isinstance(entry, AssistantEntry):
-            yield from (block for part in entry.message.content if (block := _plain_reply(part, changed)))
+            yield from (block for part in entry.message.content if (block := _plain_reply(part, changed, record)))
         elif isinstance(entry, SystemEntry):
             note = _note(entry)
             if note:
@@ -43,29 +44,31 @@ def plain(entries: Iterable[Entry], keyed: Iterable[Entry] = ()) -> Iterator[str
         elif isinstance(entry, AttachmentEntry):
             text = attachment_text(entry.attachment)
             if text:
-                yield f"   [attached: {_first_line(text)}]"
+                yield f"   [attached: {first_line(text)}]"
 
 
 def markdown(entries: Iterable[Entry], keyed: Iterable[Entry] = (), *, title: str) -> Iterator[str]:
     """The same as a Markdown document; every result stands in a fence that its text cannot close."""
     yield f"# {title}"
     speaker = ""
-    changed = changed_calls(keyed)
+    entries, keyed = list(entries), list(keyed)
+    changed, record = changed_calls(keyed), CallRecord(entries, keyed)
     for entry in entries:
-        for who, block in _markdown_blocks(entry, changed):
+        for who, block in _markdown_blocks(entry, changed, record):
             if who != speaker:
                 yield f"## {who}"
                 speaker = who
             yield block
 
 
-def _plain_user(entry: UserEntry) -> Iterator[str]:
+def _plain_user(entry: UserEntry, record: CallRecord) -> Iterator[str]:
     for part in parts_of(entry.message):
         if isinstance(part, ToolResultPart):
-            yield _clipped(result_text(part), failed=part.is_error)
+            if not record.is_told(part):
+                yield _clipped(result_text(part), failed=part.is_error)
         elif isinstance(part, TextPart) and part.text.strip():
             if entry.is_meta:
-                yield f"> [hidden] {_first_line(part.text)}"
+                yield f"> [hidden] {first_line(part.text)}"
             else:
                 lead = "> [summary] " if entry.is_compact_summary else "> "
                 yield lead + part.text.rstrip().replace("\n", "\n> ")
@@ -88,33 +91,29 @@ def ran_as(call: ToolCallPart, changed: Mapping[CallId, CallChanged]) -> str:
     return f"{who} made it {call.name}({call_words(replace(call, arguments=event.arguments))})"
 
 
-def _plain_reply(part: Part, changed: Mapping[CallId, CallChanged]) -> str:
+def _plain_reply(part: Part, changed: Mapping[CallId, CallChanged], record: CallRecord) -> str:
     if isinstance(part, TextPart):
         return part.text.strip("\n")
     if isinstance(part, ToolCallPart):
         call = meant_call(part)
         ran = ran_as(call, changed)
-        return f"* {call.name}({call_words(call)})" + (f"\n   {ran}" if ran else "")
+        lines = [f"* {call.name}({call_words(call)})", *([f"   {ran}"] if ran else [])]
+        return "\n".join([*lines, *(_plain_piece(piece) for piece in record.of(call))])
     if isinstance(part, ReasoningPart) and part.text.strip():
-        return f"~ {_first_line(part.text)}"
+        return f"~ {first_line(part.text)}"
     return ""
 
 
-def call_words(call: ToolCallPart) -> str:
-    """A call's arguments in short: the values that say most."""
-    values: list[str] = []
-    for name, value in call.arguments.items():
-        text: Any = value if isinstance(value, str) else repr(value)
-        values.append(f"{name}={_first_line(text)}" if values else _first_line(text))
-    words = ", ".join(values)
-    return words if len(words) <= _ARGUMENT_CHARS else f"{words[: _ARGUMENT_CHARS - 1]}…"
+def _plain_piece(piece: Piece) -> str:
+    most = _RESULT_LINES if piece.kind == "words" else _DIFF_LINES
+    return _clipped(piece.text, failed=piece.failed, most=most)
 
 
-def _clipped(text: str, *, failed: bool) -> str:
+def _clipped(text: str, *, failed: bool, most: int = _RESULT_LINES) -> str:
     lines = text.rstrip("\n").splitlines() or ["(no output)"]
-    shown = [f"   {line}" for line in lines[:_RESULT_LINES]]
-    if len(lines) > _RESULT_LINES:
-        shown.append(f"   … {len(lines) - _RESULT_LINES} more lines")
+    shown = [f"   {line}" for line in lines[:most]]
+    if len(lines) > most:
+        shown.append(f"   … {len(lines) - most} more lines")
     if failed:
         shown[0] = f" ! {shown[0][3:]}"
     return "\n".join(shown)
@@ -130,11 +129,14 @@ def _note(entry: SystemEntry) -> str:
     return ""
 
 
-def _markdown_blocks(entry: Entry, changed: Mapping[CallId, CallChanged]) -> Iterator[tuple[str, str]]:
+def _markdown_blocks(
+    entry: Entry, changed: Mapping[CallId, CallChanged], record: CallRecord
+) -> Iterator[tuple[str, str]]:
     if isinstance(entry, UserEntry):
         for part in parts_of(entry.message):
             if isinstance(part, ToolResultPart):
-                yield "Assistant", fenced(result_text(part))
+                if not record.is_told(part):
+                    yield "Assistant", fenced(result_text(part))
             elif isinstance(part, TextPart) and part.text.strip() and not entry.is_meta:
                 yield ("Summary" if entry.is_compact_summary else "User"), part.text.strip("\n")
             elif isinstance(part, ImagePart | DocumentPart):
@@ -146,18 +148,33 @@ def _markdown_blocks(entry: Entry, changed: Mapping[CallId, CallChanged]) -> Ite
             elif isinstance(part, ToolCallPart):
                 call = meant_call(part)
                 ran = ran_as(call, changed)
-                yield "Assistant", f"**{call.name}** {inline(call_words(call))}" + (f", {inline(ran)}" if ran else "")
+                words = f" {inline(call_words(call))}" if call_words(call) else ""
+                yield "Assistant", f"**{call.name}**{words}" + (f", {inline(ran)}" if ran else "")
+                for piece in record.of(call):
+                    yield "Assistant", _markdown_piece(piece)
     elif isinstance(entry, SystemEntry) and _note(entry):
         yield "Note", _note(entry)
 
 
-def fenced(text: str) -> str:
+def _markdown_piece(piece: Piece) -> str:
+    match piece.kind:
+        case "diff":
+            return fenced(piece.text, "diff")
+        case "list":
+            return "\n".join(f"- {line}" for line in piece.text.splitlines())
+        case "question":
+            return "\n".join(f"> {line}  " for line in piece.text.splitlines())
+        case _:
+            return fenced(piece.text)
+
+
+def fenced(text: str, language: str = "text") -> str:
     """A code block around any text."""
     mark = "```"
     while mark in text:
         mark += "`"
     body = text.rstrip("\n")
-    return f"{mark}text\n{body}\n{mark}"
+    return f"{mark}{language}\n{body}\n{mark}"
 
 
 def inline(text: str) -> str:
@@ -171,8 +188,3 @@ def inline(text: str) -> str:
 def _media(part: ImagePart | DocumentPart) -> str:
     kind = "image" if isinstance(part, ImagePart) else "document"
     return f"[{kind} {part.source.media_type}]"
-
-
-def _first_line(text: str) -> str:
-    lines = text.strip().splitlines()
-    return lines[0] + (" …" if len(lines) > 1 else "") if lines else ""
