@@ -15,7 +15,9 @@ TerminalNotice = Literal["auto", "bell", "off"]
 Positive = Annotated[int, Meta(ge=1)]
 Money = Annotated[float, Meta(ge=0, lt=1e9)]
 Text = Annotated[str, Meta(min_length=1)]
-ToolSearchMode = Annotated[str, Meta(pattern=r"^(on|off|auto|auto:(100|[1-9]?[0-9]))$")]
+ToolSearchMode = Annotated[
+    str, Meta(pattern=r"^(on|off|auto|auto:(100|[1-9]?[0-9]))$", extra={"words": ("on", "off", "auto", "auto:N")})
+]
 Argv = Annotated[tuple[Text, ...], Meta(extra={"whole": True})]
 """A program and its arguments. A later layer replaces it: lists of this kind do not add up."""
 

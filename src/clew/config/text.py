@@ -213,6 +213,7 @@ def plain(message: str, allowed: Sequence[str] = ()) -> str:
     steps = [f"item {int(index) + 1}" if index else name for index, name in _STEP.findall(place)]
     words = words.replace("Expected", "expected").replace("Invalid enum value", "invalid value")
     words = words.replace("Object contains unknown field", "unknown key")
+    words = re.sub(r"expected `str` matching regex .*", "invalid value", words) if allowed else words
     for ours, json_name in (
         ("str", "string"),
         ("int", "integer"),

@@ -4,7 +4,7 @@ import re
 from typing import Annotated, Any, Literal, cast, get_args, get_origin
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from clew.config.schema import Settings
 
@@ -44,6 +44,8 @@ def choices(kind: Any) -> list[str]:
     """The words a value may be, when only some words are allowed."""
     if get_origin(kind) is Literal:
         return [str(value) for value in get_args(kind)]
+    if isinstance(kind, Meta):
+        return list((kind.extra or {}).get("words", ()))
     return [word for inner in get_args(kind) for word in choices(inner)]
 
 

@@ -131,7 +131,7 @@ def test_a_home_that_cannot_be_written(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("CLEW_HOME", str(tmp_path / "file" / "home"))
-    assert run(["config", "set", "model", "a/b"]) == 1
+    assert run(["config", "set", "model", "ollama/b"]) == 1
     assert "not a directory" in capsys.readouterr().err
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from clew.cli.config_values import check_value
 from clew.config.edit import remove_value, typed_value, write_value
 from clew.config.effective import SettingRow, rows, value_at
 from clew.config.errors import SettingsError, SettingsKeyError
@@ -23,24 +24,27 @@ HELP = "read and change settings"
 ACTIONS = {
     "get": "print one value",
     "set": "change one value",
+    "unset": "take one value out again",
     "list": "every value in force, and where it comes from",
     "path": "the settings file of a scope",
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """get, set, list and path."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="get|set|list|path")
+    """get, set, unset, list and path."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="get|set|unset|list|path")
     get = actions.add_parser("get", description=ACTIONS["get"], help=ACTIONS["get"])
     get.add_argument("key", help="for example limits.maxTurns")
     put = actions.add_parser("set", description=ACTIONS["set"], help=ACTIONS["set"])
     put.add_argument("key")
     put.add_argument("value", nargs="?", help="a word or number, or JSON for lists and objects")
     put.add_argument("--unset", action="store_true", help="take the key out of the file")
+    take = actions.add_parser("unset", description=ACTIONS["unset"], help=ACTIONS["unset"])
+    take.add_argument("key")
     show = actions.add_parser("list", description=ACTIONS["list"], help=ACTIONS["list"])
     show.add_argument("--json", action="store_true")
     where = actions.add_parser("path", description=ACTIONS["path"], help=ACTIONS["path"])
-    for action in (put, where):
+    for action in (put, take, where):
         action.add_argument("--scope", choices=["user", "project", "local"], default="user")
     for action in (get, show):
         action.add_argument("--trust", action="store_true", help="read this project's files this once")
@@ -52,13 +56,15 @@ def run(args: argparse.Namespace) -> int:
         if args.action == "path":
             sys.stdout.write(f"{_file(args.scope)}\n")
             return 0
+        if args.action == "unset":
+            return _unset(args.key, args.scope)
         if args.action == "set":
             return _set(args)
         return _list(_load(args), as_json=args.json) if args.action == "list" else _get(_load(args), args.key)
     except SettingsError as error:
         return _complain(str(error), code=2)
     except OSError as error:
-        if error.filename is None and args.action != "set":
+        if error.filename is None and args.action not in ("set", "unset"):
             raise  # not about a settings file: stdout, or the current directory
         return _complain(f"{error.filename or _file(args.scope)}: {(error.strerror or str(error)).lower()}", code=1)
 
@@ -99,13 +105,21 @@ def _set(args: argparse.Namespace) -> int:
     if not path or (args.value is None) == (not args.unset):
         raise SettingsKeyError("give a key and a value, or a key and --unset")
     if args.unset:
-        if not remove_value(file, path, private=scope == "user"):
-            raise SettingsKeyError(f'"{args.key}" is not set in {file}')
-        return 0
+        return _unset(args.key, scope)
     value = typed_value(path, args.value)
     if scope != "user":
         _check_narrows(path, value, file)
+    check_value(path, value)
     write_value(file, path, value, private=scope == "user")
+    return 0
+
+
+def _unset(key: str, scope: Scope) -> int:
+    path, file = split_key(key), _file(scope)
+    if not path or not remove_value(file, path, private=scope == "user"):
+        if not path or type_at(path) is None:
+            raise SettingsKeyError(f'unknown key "{key}"; {suggestion(path or ("",))}')
+        raise SettingsKeyError(f'"{key}" is not set in {file}')
     return 0
 
 

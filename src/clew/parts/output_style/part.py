@@ -78,14 +78,30 @@ class NamedStyle(msgspec.Struct, rename="camel"):
     output_style: str = ""
 
 
-def style_text(name: str, place: Workspace) -> str | None:
-    """The words of a style: of a file of the user or of a trusted project, or those that come with clew; None: there
-    is none."""
+def known_styles(place: Workspace) -> tuple[str, ...]:
+    """The names that can be given here."""
+    found = {name.capitalize() for name in STYLES}
+    for folder in style_folders(place):
+        try:
+            found |= {file.stem for file in (folder / "output-styles").iterdir() if file.suffix == ".md"}
+        except OSError:
+            continue
+    return tuple(sorted(found))
+
+
+def style_folders(place: Workspace) -> list[Path]:
+    """Whose styles may be used."""
     folders = [place.home, claude_home(place)] if "user" in place.sources else []
     if place.trusted and "project" in place.sources:
         folders += [place.root / ".clew", place.root / ".claude"]
+    return folders
+
+
+def style_text(name: str, place: Workspace) -> str | None:
+    """The words of a style: of a file of the user or of a trusted project, or those that come with clew; None: there
+    is none."""
     if os.path.basename(name) == name:
-        for folder in folders:
+        for folder in style_folders(place):
             try:
                 data = read_file(str(folder / "output-styles" / f"{name}.md"))
             except SettingsError:
