@@ -1,11 +1,13 @@
 """The wheel in a fresh environment: the command works with what it declares and nothing more. No network is needed."""
 
+import ast
 import importlib.metadata
 import json
 import shutil
 import subprocess
 import sys
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -46,6 +48,29 @@ def copy_distribution(name: str, site: Path) -> None:
             shutil.copy2(source, target)
 
 
+def imported() -> set[str]:
+    """The packages of others that some module of ours imports, at any time."""
+    found: set[str] = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module.partition(".")[0])
+    return found - sys.stdlib_module_names - {"clew"}
+
+
+def test_whatever_is_imported_comes_with_an_install() -> None:
+    """`pip install .`, pipx and `uv tool install .` bring what the project declares, and nothing of the dev extra."""
+    known = importlib.metadata.packages_distributions()
+    needed = {name.lower().replace("_", "-") for name in declared("clew")}
+    brought = {
+        package for package in imported() if needed & {name.lower().replace("_", "-") for name in known[package]}
+    }
+    assert imported() - brought == set()
+    assert {"mcp", "textual", "tree_sitter"} <= brought
+
+
 def test_the_installed_wheel_runs_without_the_dev_extra(tmp_path: Path) -> None:
     source = tmp_path / "source"
     for name in ("src", "pyproject.toml", "README.md", "LICENSE"):
@@ -54,6 +79,10 @@ def test_the_installed_wheel_runs_without_the_dev_extra(tmp_path: Path) -> None:
         copy(ROOT / name, source / name)
     run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path / "dist", cwd=source)
     (wheel,) = (tmp_path / "dist").glob("clew-*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        names = set(packed.namelist())
+    ours = [path for path in (ROOT / "src").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    assert [path for path in ours if path.relative_to(ROOT / "src").as_posix() not in names] == []
 
     fresh = tmp_path / "fresh"
     venv.create(fresh, symlinks=True)
