@@ -22,7 +22,16 @@ COLUMNS, ROWS = 80, 24
 class ScreenPerson:
     """Types bytes, and waits for what is to be seen."""
 
-    def __init__(self, place: Place, *args: str, early: bytes = b"", trust: bool = True, **env: str) -> None:
+    def __init__(
+        self,
+        place: Place,
+        *args: str,
+        early: bytes = b"",
+        trust: bool = True,
+        within: tuple[str, ...] = (),
+        **env: str,
+    ) -> None:
+        """`within`: the command that starts clew, such as a multiplexer."""
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         self._slave = slave
@@ -34,7 +43,7 @@ class ScreenPerson:
         self._screen = pyte.Screen(COLUMNS, ROWS)
         self._stream = pyte.ByteStream(self._screen)
         self.process = subprocess.Popen(
-            [CLEW, *(("--trust",) if trust else ()), *args],
+            [*within, CLEW, *(("--trust",) if trust else ()), *args],
             stdin=slave,
             stdout=slave,
             stderr=slave,

@@ -145,7 +145,7 @@ async def test_the_screen_shows_what_the_log_tells(seed: int) -> None:
     for _ in events_of(session, luck, before):
         pass
     client = RememberingClient(session)
-    app = ClewApp(client, ScreenOptions())
+    app = ClewApp(client, ScreenOptions(env={"TERM": "foot"}))  # a terminal that takes what is copied
     async with app.run_test(size=luck.choice(SIZES[:3])) as pilot:
         lab = ScreenLab(app, client, pilot)
         await lab.tell(started(resumed=before > 0), snapshot())

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from clew.commands import (
+    config,
     diff,
     doctor,
     effort,
@@ -39,6 +40,7 @@ from clew.protocol.events import (
     ItemsRecalled,
     RangeSnipped,
     Rewound,
+    ScreenChanged,
     SessionsFit,
     ThemeChanged,
     ViewTrimmed,
@@ -182,7 +184,7 @@ AboutThePlace = (
     | StatusShown
     | ChecksShown
 )
-Choice = ThemeChanged | EffortChanged
+Choice = ThemeChanged | EffortChanged | ScreenChanged
 ANSWERS = Listing | AboutTheWindow | AboutThePlace | Choice
 WHY = {
     "idle": " after a long pause",
@@ -212,6 +214,8 @@ def answer_lines(event: Event | Answer, facts: SessionFacts, columns: int = 80) 
             return invoking.listing(event)
         case ThemeChanged():
             return (theme.changed_line(event),)
+        case ScreenChanged():
+            return (config.changed_line(event),)
         case EffortChanged():
             return (effort.changed_line(event),)
         case _ if isinstance(event, AboutThePlace):

@@ -79,6 +79,8 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     """The keys of the front end."""
     theme: str = ""
     """The colours of the front end, where it has any."""
+    screen: dict[str, str] = {}
+    """The settings of the full screen as a person writes them; empty where there is none."""
     again: bool = False
     """The same command was the last thing typed: a question it asked is answered with yes."""
 

@@ -27,6 +27,7 @@ from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.hooks import HooksListed
 from clew.protocol.lookups.mcp import McpServersListed
 from clew.protocol.lookups.rules_and_models import ModelsListed
+from clew.protocol.lookups.session import HistoryLoaded
 from clew.protocol.messages import TextPart
 from clew.protocol.state import after
 
@@ -56,8 +57,18 @@ def facts_with(answer: Answer, facts: SessionFacts) -> SessionFacts:
             return replace(facts, hooks=answer.hooks)
         case McpServersListed():
             return replace(facts, servers=answer.servers)
+        case HistoryLoaded():
+            return _with_older_answers(answer, facts)
         case _:
             return facts
+
+
+def _with_older_answers(loaded: HistoryLoaded, facts: SessionFacts) -> SessionFacts:
+    """The answers of a piece of history come before those that are known."""
+    older = SessionFacts()
+    for recorded in loaded.events:
+        older = _changed(recorded.event, older)
+    return replace(facts, answers=(*older.answers, *facts.answers)[-MAX_ANSWERS:])
 
 
 def _begun(event: SessionStarted) -> SessionFacts:

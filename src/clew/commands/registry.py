@@ -7,6 +7,7 @@ from clew.commands import (
     clear,
     commands,
     compact,
+    config,
     context,
     copy,
     cost,
@@ -21,6 +22,7 @@ from clew.commands import (
     memory,
     mode,
     model,
+    mouse,
     new,
     permissions,
     pin,
@@ -42,6 +44,7 @@ from clew.commands import (
     undo,
     unpin,
     version,
+    vim,
 )
 from clew.commands import help as help_command
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, SessionFacts, usage_lines
@@ -55,6 +58,7 @@ COMMANDS: tuple[Command, ...] = (
     clear.COMMAND,
     commands.COMMAND,
     compact.COMMAND,
+    config.COMMAND,
     context.COMMAND,
     copy.COMMAND,
     cost.COMMAND,
@@ -69,6 +73,7 @@ COMMANDS: tuple[Command, ...] = (
     memory.COMMAND,
     mode.COMMAND,
     model.COMMAND,
+    mouse.COMMAND,
     new.COMMAND,
     permissions.COMMAND,
     pin.COMMAND,
@@ -89,6 +94,7 @@ COMMANDS: tuple[Command, ...] = (
     undo.COMMAND,
     unpin.COMMAND,
     version.COMMAND,
+    vim.COMMAND,
 )
 
 BY_NAME: dict[str, Command] = {

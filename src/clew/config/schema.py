@@ -224,6 +224,15 @@ class ScreenSettings(Section, frozen=True, kw_only=True):
     reduced_motion: bool = False
     """Nothing moves but words and figures."""
     mouse: bool = True
+    """false leaves the mouse to the terminal altogether."""
+    mouse_wheel: bool = True
+    """The wheel scrolls."""
+    mouse_click: bool = True
+    """A click opens and closes."""
+    mouse_select: bool = True
+    """A drag, a double or a triple click selects and copies."""
+    mouse_right: bool = True
+    """The right button extends a selection to there, or copies what it is over."""
     vim: bool = False
     """Edit the prompt with vim's keys."""
 

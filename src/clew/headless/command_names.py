@@ -3,5 +3,7 @@
 from clew.protocol.invocables import RESERVED_NAMES
 
 _ALIASES = frozenset(["?", "away", "catchup", "exit", "q", "rename", "usage"])
-_WITH_A_SCREEN = frozenset(["bashes", "branch", "copy", "fork", "new", "quit", "resume", "tasks", "unpin"])
+_WITH_A_SCREEN = frozenset(
+    ["bashes", "branch", "config", "copy", "fork", "mouse", "new", "quit", "resume", "tasks", "unpin", "vim"]
+)
 WITHOUT_A_SCREEN = tuple(sorted(RESERVED_NAMES - _ALIASES - _WITH_A_SCREEN))

@@ -4,6 +4,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
+from clew.commands.facts import facts_with
 from clew.plain.render import Renderer
 from clew.presentation.client_link import ClientLink
 from clew.presentation.story.story import Story
@@ -79,7 +82,9 @@ class Looking:
     def _returned(self, history: HistoryLoaded) -> None:
         if self.returning:
             self.returning = False
-            self._renderer.last_exchange(history, self._story().facts.cwd)
+            story = self._story()
+            self._put(replace(story, facts=facts_with(history, story.facts)))  # /copy knows what was answered before
+            self._renderer.last_exchange(history, story.facts.cwd)
 
     def _not_returned(self, reason: str) -> None:
         self.returning = False

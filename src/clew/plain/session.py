@@ -59,7 +59,7 @@ class PlainSession:
         )
         history = History(options.home)
         self._editor = Editor(lambda: history.items)
-        self._screen = Screen(terminal, self._editor)
+        self._screen = Screen(terminal, self._editor, env=options.env, home=options.home)
         self._live = terminal.editing and not options.reduced_motion
         self._renderer = Renderer(
             self._screen,

@@ -14,7 +14,7 @@ from clew.protocol.event_kinds.context import (
     Rewound,
     ViewTrimmed,
 )
-from clew.protocol.event_kinds.session import EffortChanged, ModelChanged, ThemeChanged
+from clew.protocol.event_kinds.session import EffortChanged, ModelChanged, ScreenChanged, ThemeChanged
 from clew.protocol.event_kinds.turns import PromptOrigin
 from clew.protocol.event_kinds.words import Notice, PermissionModeChanged, RecapReady, TitleChanged
 from clew.protocol.ids import EntryId, PromptId
@@ -97,6 +97,15 @@ class SetTheme(OpBase, frozen=True, kw_only=True, tag="theme.set"):
     ends_with: ClassVar[tuple[type[EventBase], ...]] = (ThemeChanged,)
 
     theme: str
+
+
+class SetScreen(OpBase, frozen=True, kw_only=True, tag="screen.set"):
+    """Give a setting of the screen another value, here and in later sessions."""
+
+    ends_with: ClassVar[tuple[type[EventBase], ...]] = (ScreenChanged,)
+
+    name: str
+    value: str
 
 
 class SetPermissionMode(OpBase, frozen=True, kw_only=True, tag="permission_mode.set"):
@@ -301,6 +310,7 @@ __all__ = [
     "SetEffort",
     "SetModel",
     "SetPermissionMode",
+    "SetScreen",
     "SetTheme",
     "SetTitle",
     "Snip",

@@ -11,7 +11,7 @@ import codecs
 import re
 
 from clew.text.lazy_pattern import LazyPattern
-from clew.text.terminal_width import clip, display_width
+from clew.text.terminal_width import between_columns, clip, clusters, display_width
 from clew.text.unicode_marks import (
     BIDI,
     CARRIER,
@@ -108,7 +108,17 @@ def warnings(text: str, *, max_chars: int = 0) -> tuple[str, ...]:
     return tuple(found)
 
 
-__all__ = ["StreamSanitizer", "attachment_label", "clip", "display_width", "reveal", "sanitize", "warnings"]
+__all__ = [
+    "StreamSanitizer",
+    "attachment_label",
+    "between_columns",
+    "clip",
+    "clusters",
+    "display_width",
+    "reveal",
+    "sanitize",
+    "warnings",
+]
 
 _REPLACEMENT = "\ufffd"
 _MAX_TABS = 32

@@ -8,7 +8,7 @@ from clew.text.unicode_marks import PICTOGRAPH, is_combining
 _ELLIPSIS = "…"
 
 
-def _clusters(text: str) -> Iterator[tuple[str, int]]:
+def clusters(text: str) -> Iterator[tuple[str, int]]:
     """Characters with what is drawn onto them, each with its width."""
     cluster, width, joined, flag = "", 0, False, False
     for char in text:
@@ -42,7 +42,7 @@ def display_width(text: str) -> int:
     """Columns of a sanitised line. A tab counts as one: front ends that expand tabs do so before."""
     if text.isascii():
         return len(text) - sum(1 for char in text if char < " " and char != "\t")
-    return sum(1 if cluster == "\t" else width for cluster, width in _clusters(text))
+    return sum(1 if cluster == "\t" else width for cluster, width in clusters(text))
 
 
 def clip(text: str, columns: int) -> str:
@@ -53,10 +53,27 @@ def clip(text: str, columns: int) -> str:
         return text
     kept: list[str] = []
     room = columns - 1
-    for cluster, width in _clusters(text[: columns * 16]):
+    for cluster, width in clusters(text[: columns * 16]):
         width = 1 if cluster == "\t" else width
         if width > room:
             break
         kept.append(cluster)
         room -= width
     return "".join(kept) + _ELLIPSIS
+
+
+def between_columns(text: str, start: int, end: int) -> str:
+    """The characters of which some column lies from `start` up to `end`, with what is drawn onto them."""
+    if start >= end or end <= 0:
+        return ""
+    if text.isascii() and text.isprintable():
+        return text[max(start, 0) : end]
+    kept: list[str] = []
+    at = 0
+    for cluster, width in clusters(text):
+        if at >= end:
+            break
+        if at + max(width, 1) > start:
+            kept.append(cluster)
+        at += width
+    return "".join(kept)

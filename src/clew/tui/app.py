@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Callable
 from typing import Any, ClassVar, cast
 
 from textual import events
@@ -10,7 +9,6 @@ from textual.app import App, ComposeResult
 from textual.binding import BindingType
 
 from clew.commands.base import CommandContext, CommandResult, KeyHelp
-from clew.commands.mode import next_mode
 from clew.composing.draft import DraftFile
 from clew.presentation.status import farewell
 from clew.protocol.client import Client
@@ -18,6 +16,7 @@ from clew.protocol.events import (
     CompactionStarted,
     Envelope,
     PromptOffered,
+    ScreenChanged,
     SessionEnded,
     SessionStarted,
     ShellEnded,
@@ -29,11 +28,10 @@ from clew.protocol.events import (
 from clew.protocol.ids import PromptId
 from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.place import FindFiles
-from clew.protocol.messages import text_of
-from clew.protocol.ops import SetPermissionMode, SubmitPrompt, WithdrawPrompt
-from clew.text.figures import count
+from clew.protocol.ops import SubmitPrompt
 from clew.text.terminal_text import sanitize
 from clew.tui.conversation import ScreenConversation
+from clew.tui.copying import Copying
 from clew.tui.dialogs.registry import dialog_named
 from clew.tui.dock import Dock
 from clew.tui.inputs import Commanding
@@ -46,12 +44,13 @@ from clew.tui.reading.find_line import FindLine
 from clew.tui.reading.mode import ReadingMode
 from clew.tui.reading.strips import speaks_unicode
 from clew.tui.reading.transcript import Transcript
+from clew.tui.screen_actions import ScreenActions
+from clew.tui.screen_settings import ScreenSettings
 from clew.tui.stop_keys import EXIT_INTERRUPTED, ScreenStop
 from clew.tui.terminal.driver import MAX_BEHIND, TerminalDriver
 from clew.tui.terminal.presence import ScreenPresence
 from clew.tui.themes import SHEETS, animation, register, theme_for, without_colour
 
-DENSITY_WORDS = {"labels": "a label for each batch", "calls": "each call", "full": "everything"}
 
 
 class ClewApp(App[int], inherit_bindings=False):
@@ -113,10 +112,33 @@ class ClewApp(App[int], inherit_bindings=False):
             context=self._command_context,
             effect=self._carry_out,
             offer=self.bottom.offer,
+            open_dialog=self.bottom.open,
             open_help=self.open_help,
         )
         self.reading = ReadingMode(
             self.transcript, self.find, self.keymap, leave=self._to_prompt, hint=self.drawing.hint
+        )
+        self.settings = ScreenSettings(
+            options.screen, self, self.transcript, self.prompt, env=env, take_mouse=self._take_mouse
+        )
+        self.actions = ScreenActions(
+            self.conversation,
+            self.transcript,
+            self.drawing,
+            others={
+                "interrupt": self.stopping.escape,
+                "quit": self.stopping.ctrl_c,
+                "leave": self.stopping.ctrl_d,
+                "suspend": self.action_suspend_process,
+                "redraw": self._redraw,
+                "help": self.open_help,
+                "read": self.reading.begin,
+                "find": self.reading.find,
+                "tasks": lambda: self.commanding.run("/tasks"),
+            },
+        )
+        self.copying = Copying(
+            env=env, home=options.home, send=self.write_raw, hint=self.drawing.hint, remark=self._remark
         )
         self._begun = False
         self.last_words = ""  # for the shell, when the screen is gone
@@ -140,10 +162,7 @@ class ClewApp(App[int], inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Listen, and be ready to type."""
-        screen = self.options.screen
-        self.transcript.viewport.density = screen.density
-        self.transcript.viewport.tools = dict(screen.tools)
-        self.transcript.viewport.reasoning = screen.reasoning
+        self.settings.begin()
         driver = self._driver
         if isinstance(driver, TerminalDriver):
             loop = asyncio.get_running_loop()
@@ -152,6 +171,10 @@ class ClewApp(App[int], inherit_bindings=False):
         cast(Any, self).app_resume_signal.subscribe(self, self._redraw)  # Textual leaves its type open
         self.screen.set_focus(self.prompt)  # at once: keys typed before are behind us already
         self.conversation.link.start()
+
+    def _take_mouse(self, wanted: bool) -> None:
+        if isinstance(self._driver, TerminalDriver):
+            self._driver.use_mouse(wanted=wanted)
 
     # The session.
 
@@ -172,6 +195,8 @@ class ClewApp(App[int], inherit_bindings=False):
                 self._offer(event.text)
             case ThemeChanged():
                 self.theme = event.theme
+            case ScreenChanged():
+                self.settings.change(event)
             case TurnStarted() | TurnEnded() | ShellStarted() | ShellEnded() | CompactionStarted():
                 self.stopping.interrupted = False
             case SessionEnded() if event.reason != "switched":
@@ -247,46 +272,17 @@ class ClewApp(App[int], inherit_bindings=False):
         if action is not None:
             event.stop()
             event.prevent_default()
-            self._do(action)
-
-    def _do(self, action: str) -> None:
-        plain: dict[str, Callable[[], object]] = {
-            "interrupt": self.stopping.escape,
-            "quit": self.stopping.ctrl_c,
-            "leave": self.stopping.ctrl_d,
-            "suspend": self.action_suspend_process,
-            "redraw": self._redraw,
-            "help": self.open_help,
-            "scroll_end": self.transcript.to_end,
-            "read": self.reading.begin,
-            "find": self.reading.find,
-            "tasks": lambda: self.commanding.run("/tasks"),
-        }
-        if action in plain:
-            plain[action]()
-            return
-        match action:
-            case "cycle_mode":
-                facts = self.conversation.story.facts
-                self.conversation.send(
-                    SetPermissionMode(mode=next_mode(facts.permission_mode, may_bypass=facts.may_bypass))
-                )
-            case "density":
-                self.drawing.hint(f"showing {DENSITY_WORDS[self.transcript.cycle_density()]}")
-            case "reasoning":
-                shown = not self.transcript.viewport.reasoning
-                self.transcript.show_reasoning(shown=shown)
-                self.drawing.hint("reasoning shown" if shown else "reasoning folded")
-            case "scroll_up" | "scroll_down":
-                self.transcript.page(-1 if action == "scroll_up" else 1)
-            case _:
-                pass
+            self.actions.do(action)
 
     def _to_newest(self) -> bool:
         if self.transcript.viewport.following:
             return False
         self.transcript.to_end()
         return True
+
+    def _remark(self, lines: tuple[str, ...]) -> None:
+        self.conversation.remark(lines)
+        self.drawing.soon()
 
     def _offer(self, text: str) -> None:
         """Words to be sent as they are, unless something is typed already."""
@@ -351,13 +347,7 @@ class ClewApp(App[int], inherit_bindings=False):
         self._to_prompt()
 
     def _take_back(self, prompt_id: PromptId, *, edit: bool) -> None:
-        queued = self.conversation.story.facts.state.queued
-        words = next((text_of(item.content) for item in queued if item.prompt_id == prompt_id), None)
-        if words is None:
-            return
-        self.conversation.send(WithdrawPrompt(prompt_id=prompt_id))
-        if edit:
-            self.prompt.bring_back(words)
+        self.actions.take_back(prompt_id, self.prompt, edit=edit)
         self._to_prompt()
 
     def on_transcript_older_wanted(self, event: Transcript.OlderWanted) -> None:
@@ -373,12 +363,17 @@ class ClewApp(App[int], inherit_bindings=False):
         self.copy_words(event.text)
 
     def copy_words(self, text: str) -> None:
-        """By OSC 52, which also works over ssh."""
+        """To whoever takes it here."""
         self.copy_to_clipboard(sanitize(text))
-        self.drawing.hint(f"copied {count(text.count(chr(10)) + 1, 'line')}")
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """In place of Textual's way, which knows only OSC 52."""
+        self._clipboard = text
+        self.run_worker(self.copying.copy(text))
 
     def _command_context(self) -> CommandContext:
-        return CommandContext(facts=self.conversation.story.facts, keys=self._keys(), theme=self.theme)
+        facts, screen = self.conversation.story.facts, self.settings.values()
+        return CommandContext(facts=facts, keys=self._keys(), theme=self.theme, screen=screen)
 
     def _keys(self) -> tuple[KeyHelp, ...]:
         rows = self.keymap.rows()

@@ -164,6 +164,11 @@ class Dock(Vertical):
         for lookup in event.lookups:
             self._look_up(lookup)
 
+    def on_dialog_sent(self, event: Dialog.Sent) -> None:
+        """It goes on."""
+        event.stop()
+        self._send(event.op)
+
     def on_dialog_dismissed(self, event: Dialog.Dismissed) -> None:
         """Not decided: what waits for an answer is refused, the rest is let be."""
         event.stop()

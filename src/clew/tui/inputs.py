@@ -12,10 +12,16 @@ from clew.protocol.lookups.rules_and_models import ListModels
 from clew.protocol.lookups.session import PreviewRewind
 from clew.protocol.lookups.tasks import ListTasks
 from clew.tui.conversation import ScreenConversation
+from clew.tui.dialogs.base import Dialog
+from clew.tui.dialogs.registry import dialog_named
 
 MAX_SESSIONS = 50
 PICKERS = (ListModels, ListSessions, ListTasks, PreviewRewind)
 """Lookups of commands without an argument whose answer is a choice: here it opens a picker."""
+
+
+CHOICES = ("/theme", "/mode", "/config")
+"""Commands that open a list of their own values."""
 
 
 class Commanding:
@@ -28,6 +34,7 @@ class Commanding:
         context: Callable[[], CommandContext],
         effect: Callable[[CommandResult], None],
         offer: Callable[[Answer], None],
+        open_dialog: Callable[[Dialog], None],
         open_help: Callable[[], None],
     ) -> None:
         self._conversation = conversation
@@ -35,6 +42,7 @@ class Commanding:
         self._effect = effect
         self._offer = offer
         """Opens a picker."""
+        self._open = open_dialog
         self._open_help = open_help
 
     def take(self, typed: TypedInput) -> None:
@@ -56,6 +64,9 @@ class Commanding:
         name, _, argument = line.strip().partition(" ")
         if name in ("/help", "/?") and not argument.strip():
             self._open_help()
+            return
+        if name in CHOICES and not argument.strip():
+            self._open(dialog_named("setting_picker", name[1:], self._context()))
             return
         if name in ("/resume", "/sessions") and not argument.strip():
             self._conversation.look_up(ListSessions(limit=MAX_SESSIONS), self._offer)

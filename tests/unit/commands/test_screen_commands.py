@@ -232,7 +232,7 @@ def test_a_long_diff_is_cut_with_a_count() -> None:
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
-        ("/settings", "/status"),
+        ("/settings", "/config"),
         ("/history", "/sessions"),
         ("/planning", "/plan"),
         ("/continue", "/resume"),

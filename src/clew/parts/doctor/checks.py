@@ -26,6 +26,7 @@ from clew.parts.doctor.model_check import check_model
 from clew.permissions.trust import TrustStore
 from clew.protocol.lookups.place import CheckRow
 from clew.skills.findings import skill_findings
+from clew.system.clipboard_ways import copy_ways, terminal_takes, way_words
 from clew.system.environment import find_program, find_shell, platform_words
 from clew.system.git import find_project_root
 from clew.system.home import clew_home
@@ -61,6 +62,7 @@ def examine(
         ("sandbox", lambda: check_sandbox(loaded.settings.sandbox)),
         ("search", lambda: check_search(env, roots)),
         ("terminal", lambda: check_terminal(env)),
+        ("clipboard", lambda: check_clipboard(env)),
         ("home", lambda: check_home(home)),
         ("settings", lambda: check_settings(loaded)),
         ("providers", lambda: check_providers(loaded, with_saved_keys(env, home))),
@@ -196,6 +198,14 @@ def check_terminal(env: Mapping[str, str]) -> CheckRow:
     details = () if utf8 else ("the output encoding is not UTF-8: set LC_ALL=C.UTF-8 or your language's UTF-8 locale",)
     data = {"tty": tty, "term": env.get("TERM", ""), "encoding": encoding, "no_color": "NO_COLOR" in env}
     return CheckRow(name="terminal", state="ok" if utf8 else "warning", summary=summary, details=details, data=data)
+
+
+def check_clipboard(env: Mapping[str, str]) -> CheckRow:
+    """Who takes what is copied on the screen. Nothing is copied."""
+    words, advice = way_words(env)
+    data = {"programs": [way.name for way in copy_ways(env)], "terminal": terminal_takes(env)}
+    details = (f"a copy that surely arrives: {advice}",) if advice else ()
+    return CheckRow(name="clipboard", state="info" if advice else "ok", summary=words, details=details, data=data)
 
 
 def check_home(home: Path) -> CheckRow:

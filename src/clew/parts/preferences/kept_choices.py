@@ -9,8 +9,8 @@ from clew.config.walk import KeyPath
 from clew.engine.agent import Agent
 from clew.host.part import OpRefused
 from clew.host.workspace import Workspace
-from clew.protocol.events import EffortChanged, ThemeChanged
-from clew.protocol.ops import SetEffort, SetTheme
+from clew.protocol.events import EffortChanged, ScreenChanged, ThemeChanged
+from clew.protocol.ops import SetEffort, SetScreen, SetTheme
 
 EFFORT: KeyPath = ("effort",)
 THEME: KeyPath = ("screen", "theme")
@@ -42,6 +42,15 @@ def choose_theme(op: SetTheme, workspace: Workspace | None) -> ThemeChanged:
     if workspace is None:
         raise OpRefused("this session has no place of its own")
     return ThemeChanged(theme=op.theme, saved_in=keep_choice(workspace, THEME, op.theme))
+
+
+def choose_screen(op: SetScreen, workspace: Workspace | None) -> ScreenChanged:
+    """Keep a setting of the screen for later sessions. Raises OpRefused."""
+    if workspace is None:
+        raise OpRefused("this session has no place of its own")
+    if not op.value:
+        raise OpRefused(f"screen.{op.name} needs a value")
+    return ScreenChanged(name=op.name, value=op.value, saved_in=keep_choice(workspace, ("screen", op.name), op.value))
 
 
 def choose_effort(op: SetEffort, agent: Agent, workspace: Workspace | None) -> EffortChanged:

@@ -1,9 +1,9 @@
-"""Choices of a person that later sessions keep: effort and colours."""
+"""Choices of a person that later sessions keep: effort, colours, the screen."""
 
 from functools import partial
 
 from clew.host.part import Effect, OpHandlers, Part, PartSession, PartSetup
-from clew.protocol.ops import SetEffort, SetTheme
+from clew.protocol.ops import SetEffort, SetScreen, SetTheme
 
 
 class PreferencePart(Part):
@@ -18,12 +18,17 @@ class PreferencePart(Part):
 
     def ops(self) -> OpHandlers:
         """One for each choice."""
-        return {SetEffort: self._effort, SetTheme: self._theme}
+        return {SetEffort: self._effort, SetTheme: self._theme, SetScreen: self._screen}
 
     async def _effort(self, op: SetEffort) -> Effect:
         from clew.parts.preferences.kept_choices import choose_effort  # what writes settings
 
         return partial(self._session.publish, choose_effort(op, self._session.main.agent, self._workspace))
+
+    async def _screen(self, op: SetScreen) -> Effect:
+        from clew.parts.preferences.kept_choices import choose_screen  # as above
+
+        return partial(self._session.publish, choose_screen(op, self._workspace))
 
     async def _theme(self, op: SetTheme) -> Effect:
         from clew.parts.preferences.kept_choices import choose_theme  # as above

@@ -1,12 +1,12 @@
-"""Text to the clipboard by way of the terminal (OSC 52)."""
+"""What plain mode says to a copy: who took the text, where else it is, or the text itself where nobody did."""
 
-import base64
+from clew.commands.copy import copied_line, lost_lines
+from clew.plain.dialogs.dialog import Shown
+from clew.system.clipboard_ways import Copy
 
-MAX_BYTES = 74_000
-"""Terminals take no more than 100,000 letters of base64."""
 
-
-def clipboard_sequence(text: str) -> str:
-    """What the terminal is sent; empty when the text is longer than terminals take."""
-    data = text.encode("utf-8", "replace")
-    return f"\x1b]52;c;{base64.b64encode(data).decode()}\x07" if len(data) <= MAX_BYTES else ""
+def copy_shown(done: Copy, text: str) -> list[Shown]:
+    """The lines to print after a copy; the text is safe."""
+    if not (done.way or done.sent or done.file):
+        return [Shown("The clipboard cannot be reached from here; the text:", "warning"), Shown(text)]
+    return [Shown(copied_line(done, text), "dim"), *(Shown(line, "dim") for line in lost_lines(done))]

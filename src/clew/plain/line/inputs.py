@@ -14,8 +14,11 @@ from clew.composing.meaning import CommandLine, MemoryLine, PromptWords, ShellLi
 from clew.composing.pasted import Pastes
 from clew.composing.typed_input import TypedInput, lookup_of, op_of, understood
 from clew.plain.dialogs.dialog import Shown
+from clew.plain.line.clipboard import copy_shown
 from clew.protocol.lookups.base import Lookup
 from clew.protocol.ops import Op, SubmitPrompt
+from clew.system.clipboard_ways import Copy
+from clew.text.terminal_text import sanitize
 
 KEYS = (
     KeyHelp(keys="Enter", does="send the line; a backslash at its end continues it"),
@@ -42,7 +45,7 @@ class Entering:
         send: Callable[[Op], None],
         look_up: Callable[[Lookup[Any]], None],
         show: Callable[[Sequence[Shown]], None],
-        copy: Callable[[str], bool],
+        copy: Callable[[str], Copy],
         leave: Callable[[], None],
     ) -> None:
         self._pastes = pastes
@@ -98,7 +101,8 @@ class Entering:
             self._send(op)
         for lookup in result.lookups:
             self._look_up(lookup)
-        if result.copy and not self._copy(result.copy):
-            self._show([Shown("The clipboard cannot be reached from here; the text:", "warning"), Shown(result.copy)])
+        if result.copy:
+            text = sanitize(result.copy)
+            self._show(copy_shown(self._copy(text), text))
         if result.leave:
             self._leave()

@@ -3,15 +3,16 @@
 The only place of this front end that writes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from msgspec import Struct
 
-from clew.plain.line.clipboard import clipboard_sequence
 from clew.plain.line.editor import Editor, Layout
 from clew.plain.line.terminal import OutputGone, Terminal
 from clew.plain.line.wrap import wrap
 from clew.presentation.rows.spans import Row, clipped, plain
+from clew.system.clipboard_ways import Copy, copy_text
 from clew.text.terminal_text import display_width, sanitize
 
 STYLES = {
@@ -46,8 +47,12 @@ class Screen:
     """Every text is sanitised here, or is a row or out of a StreamSanitizer; styles are added afterwards, never taken
     over."""
 
-    def __init__(self, terminal: Terminal, editor: Editor) -> None:
+    def __init__(
+        self, terminal: Terminal, editor: Editor, *, env: Mapping[str, str] | None = None, home: Path | None = None
+    ) -> None:
         self._terminal = terminal
+        self._env = env or {}
+        self._home = home
         self._editor = editor
         self._prompt = ""
         self._open = False
@@ -153,11 +158,9 @@ class Screen:
             self._at_start = True
             self._write("\x1b[H\x1b[2J")
 
-    def copy(self, text: str) -> bool:
-        """Hand text to the clipboard; False where that is not possible."""
-        sequence = clipboard_sequence(text) if self._terminal.editing else ""
-        self._write(sequence)
-        return bool(sequence)
+    def copy(self, text: str) -> Copy:
+        """Hand text to whoever takes it here, and tell what came of it; nobody does where nothing is edited."""
+        return copy_text(text, self._env, home=self._home, send=self._write) if self._terminal.editing else Copy()
 
     def send_codes(self, codes: str) -> None:
         """Codes of our own that show nothing and move nothing."""

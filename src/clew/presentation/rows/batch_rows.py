@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from clew.config.schema import Density
 from clew.orient.deeds import fitted, grouped, named_call
 from clew.presentation.rows.block_rows import block_rows
-from clew.presentation.rows.spans import Row, Span, clipped, preformatted, said, spread
+from clew.presentation.rows.spans import Row, Span, clipped, preformatted, quiet, said, spread
 from clew.presentation.story.call_line import call_line
 from clew.presentation.story.passages import BatchPassage, CallShown
 from clew.protocol.display import DiffBlock, TodoBlock
@@ -35,7 +35,7 @@ def batch_rows(
     levels = [level_of(shown, density, tools or {}, opened) for shown in batch.calls]
     mark, style = _mark(batch.calls)
     room = max(columns - len(mark) - 1, MIN_COLUMNS)
-    rows: list[Row] = [(Span(mark, style), *_label_row(batch, room, opened=max(levels, default=0) > 0))]
+    rows: list[Row] = [(Span(mark, style, source=""), *_label_row(batch, room, opened=max(levels, default=0) > 0))]
     single = len(batch.calls) == 1
     for shown, level in zip(batch.calls, levels, strict=True):
         if not single and (level or shown.tail):
@@ -84,7 +84,8 @@ def _label_row(batch: BatchPassage, columns: int, *, opened: bool) -> Row:
     done = all(shown.state == "ended" for shown in calls)
     took = sum(shown.duration_ms for shown in calls)
     figures = f"{duration(took)} " if done and took >= 100 else ""
-    return spread(said(words), said(f"{figures}{'▾' if opened else '▸'}", "dim"), columns)
+    sign = Span("▾" if opened else "▸", "dim", source="")
+    return spread(said(words), (*said(figures, "dim"), sign), columns)
 
 
 def _combined(calls: Sequence[CallShown], columns: int) -> str:
@@ -102,7 +103,7 @@ def _call_row(shown: CallShown, columns: int) -> Row:
     took = f"{duration(shown.duration_ms)}" if shown.duration_ms >= 100 else ""
     room = columns - 5
     line = spread(said(call_line(shown, room)), said(took, "dim"), max(room, MIN_COLUMNS))
-    return (Span("  "), Span(mark, style), *line)
+    return (Span("  ", source=""), Span(mark, style, source=""), *line)
 
 
 def call_details(shown: CallShown, columns: int, level: int, cwd: str = "") -> list[Row]:
@@ -130,13 +131,13 @@ def _changed_row(shown: CallShown, columns: int) -> list[Row]:
     if not shown.changed_by:
         return []
     who = "A hook" if shown.changed_by == "hook" else "Whoever allowed it"
-    return [clipped((Span("    "), Span(f"{who} changed its input", "dim")), columns)]
+    return [clipped((Span("    ", source=""), Span(f"{who} changed its input", "dim")), columns)]
 
 
 def _text_rows(text: str, columns: int, indent: Row, *, full: bool) -> list[Row]:
-    lines = sanitize(text).replace("\t", "    ").strip("\n").split("\n")
+    lines = sanitize(text).strip("\n").split("\n")
     limit = 500 if full else FAILED_LINES
     rows = preformatted([said(line, "dim") for line in lines[:limit]], columns, indent=indent)
     if len(lines) > limit:
-        rows.append((*indent, Span(f"… {len(lines) - limit:,} more lines", "dim")))
+        rows.append((*quiet(indent), Span(f"… {len(lines) - limit:,} more lines", "dim")))
     return rows

@@ -1,7 +1,7 @@
 """What a tool shows to people, as rows: diffs, commands with their output, lists, tables."""
 
 from clew.presentation.rows.diffs import diff_rows
-from clew.presentation.rows.spans import Row, Span, clipped, plain, preformatted, said, wrapped
+from clew.presentation.rows.spans import Row, Span, clipped, plain, preformatted, quiet, said, wrapped
 from clew.protocol.display import (
     Block,
     ChangesBlock,
@@ -53,38 +53,38 @@ def block_rows(block: Block, columns: int, *, indent: Row, full: bool, cwd: str 
 def _diff(block: DiffBlock, columns: int, indent: Row, *, full: bool, cwd: str) -> list[Row]:
     path = sanitize(shown_path(block.path, cwd), one_line=True)
     what = "new file" if block.created else ""
-    head = clipped((*indent, Span(path, "dim"), Span(f"  {what}" if what else "", "dim")), columns)
+    head = clipped((*quiet(indent), Span(path, "dim"), Span(f"  {what}" if what else "", "dim")), columns)
     if not block.patch:
-        return [head, (*indent, Span(f"+{block.added:,} −{block.removed:,} lines, too many to show", "dim"))]
+        return [head, (*quiet(indent), Span(f"+{block.added:,} −{block.removed:,} lines, too many to show", "dim"))]
     limit = FULL_LINES if full else DIFF_LINES
     return [head, *diff_rows(block.patch, columns, path=path, indent=plain(indent), max_lines=limit)]
 
 
 def _terminal(block: TerminalBlock, columns: int, indent: Row, *, full: bool) -> list[Row]:
-    command = sanitize(block.command).replace("\t", "    ")
-    rows = wrapped([Span("$ ", "dim"), Span(command, "code")], columns, first=indent, hang=(*indent, Span("  ")))
+    shown = [Span("$ ", "dim", source=""), Span(sanitize(block.command), "code")]
+    rows = wrapped(shown, columns, first=quiet(indent), hang=(*indent, Span("  ")))
     rows = rows if full else rows[:4]
-    output = sanitize(block.output).replace("\t", "    ").strip("\n")
+    output = sanitize(block.output).strip("\n")
     if output:
         lines = output.split("\n")
         limit = FULL_LINES if full else OUTPUT_LINES
         hidden = max(len(lines) - limit, 0)
         if hidden:
-            rows.append((*indent, Span(f"… {count(hidden, 'line')} before", "dim")))
+            rows.append((*quiet(indent), Span(f"… {count(hidden, 'line')} before", "dim")))
         rows += preformatted([said(line, "dim") for line in lines[hidden:]], columns, indent=indent)
     if block.background_id:
-        rows.append((*indent, Span(f"runs in the background as {block.background_id}", "dim")))
+        rows.append((*quiet(indent), Span(f"runs in the background as {block.background_id}", "dim")))
     elif block.timed_out:
-        rows.append((*indent, Span("timed out", "error")))
+        rows.append((*quiet(indent), Span("timed out", "error")))
     elif block.exit_code not in (0, None):
-        rows.append((*indent, Span(f"exit {block.exit_code}", "error")))
+        rows.append((*quiet(indent), Span(f"exit {block.exit_code}", "error")))
     return rows
 
 
 def _todo(item: TodoItem, columns: int, indent: Row) -> list[Row]:
     mark, style = _TODO.get(item.status, _TODO["pending"])
     words = item.active_form if item.status == "in_progress" and item.active_form else item.content
-    first: Row = (*indent, Span(mark, "accent" if item.status == "in_progress" else "dim"))
+    first: Row = (*quiet(indent), Span(mark, "accent" if item.status == "in_progress" else "dim"))
     return wrapped([Span(sanitize(words, one_line=True), style)], columns, first=first, hang=(*indent, Span("  ")))
 
 
@@ -95,7 +95,7 @@ def _listed(lines: list[str], columns: int, indent: Row, *, full: bool) -> list[
 
 def _cut(rows: list[Row], columns: int, indent: Row, limit: int) -> list[Row]:
     made = preformatted(rows[:limit], columns, indent=indent)
-    return [*made, (*indent, Span(f"… {len(rows) - limit:,} more", "dim"))] if len(rows) > limit else made
+    return [*made, (*quiet(indent), Span(f"… {len(rows) - limit:,} more", "dim"))] if len(rows) > limit else made
 
 
 def _table(block: TableBlock, columns: int, indent: Row, *, full: bool) -> list[Row]:

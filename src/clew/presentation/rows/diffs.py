@@ -31,7 +31,7 @@ class PatchLine(Struct, frozen=True):
 def changes(patch: str) -> Iterator[PatchLine]:
     """The lines of a unified diff without file headers."""
     old, new, begun = 1, 1, False
-    for line in sanitize(patch).replace("\t", "    ").split("\n"):
+    for line in sanitize(patch).split("\n"):
         found = _HUNK.match(line)
         if found:
             old, new = int(found[1]), int(found[2])

@@ -8,7 +8,19 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from clew.presentation.rows.code import highlighted
-from clew.presentation.rows.spans import EMPTY, Row, Span, clipped, merged, plain, preformatted, said, width_of, wrapped
+from clew.presentation.rows.spans import (
+    EMPTY,
+    GOES_ON,
+    Row,
+    Span,
+    clipped,
+    goes_on,
+    plain,
+    preformatted,
+    said,
+    width_of,
+    wrapped,
+)
 from clew.text.terminal_text import sanitize
 
 LINKABLE = ("http://", "https://", "mailto:", "file://")
@@ -172,11 +184,11 @@ class _Renderer:
             case "fence" | "code_block":
                 return self._code(first, columns)
             case "hr":
-                return [said("─" * min(columns, 40), "dim")]
+                return [(Span("─" * min(columns, 40), "dim", source="---"),)]
             case "blockquote_open":
-                bar: Row = (Span("│ ", "dim"),)
                 inner = self._blocks(block[1:-1], max(columns - 2, 8))
-                return [(*bar, *_styled(row, "quote")) for row in inner]
+                quoted = [_styled(row, "quote") for row in inner]
+                return _beside(quoted, Span("│ ", "dim", source="> "), every=True)
             case "bullet_list_open" | "ordered_list_open":
                 return self._list(block, columns)
             case "table_open":
@@ -189,11 +201,7 @@ class _Renderer:
         language = (token.info.split() or [""])[0]
         if self._growing and text.count("\n") > MAX_OPEN_CODE_LINES:
             language = ""
-        lines = [
-            tuple(span._replace(text=span.text.replace("\t", "    ")) for span in row)
-            for row in highlighted(text, language)
-        ]
-        return preformatted(lines, columns, indent=said("  "))
+        return preformatted(highlighted(text, language), columns, indent=said("  "))
 
     def _list(self, block: list[Token], columns: int) -> list[Row]:
         number = int(block[0].attrs.get("start", 1)) if block[0].type == "ordered_list_open" else None
@@ -204,12 +212,13 @@ class _Renderer:
         size = len(str((number or 0) + len(items) - 1)) + 2 if number is not None else 2
         rows: list[Row] = []
         for index, item in enumerate(items):
-            mark = f"{number + index}. ".rjust(size) if number is not None else "• "
+            said_as = f"{number + index}. " if number is not None else "- "
+            mark = said_as.rjust(size) if number is not None else "• "
             inner = self._blocks(item[1:-1], max(columns - size, 8), tight=tight) or [EMPTY]
             if rows and not tight:
                 rows.append(EMPTY)
-            rows.append((Span(mark, "dim"), *inner[0]))
-            rows += [(Span(" " * size), *row) if row else row for row in inner[1:]]
+            rows.append((Span(mark, "dim", source=said_as), *inner[0]))
+            rows += _beside(inner, Span(" " * size))[1:]
         return rows
 
 
@@ -227,7 +236,22 @@ def _siblings(tokens: list[Token]) -> Iterator[list[Token]]:
 
 
 def _styled(row: Row, style: str) -> Row:
-    return tuple(span._replace(style=f"{span.style} {style}".strip()) for span in row)
+    return tuple(
+        span if span.style == GOES_ON else span._replace(style=f"{span.style} {style}".strip()) for span in row
+    )
+
+
+def _beside(rows: list[Row], margin: Span, *, every: bool = False) -> list[Row]:
+    """Rows behind a margin of their block. It is copied where a line of the text begins, not where one goes on and not
+    before blanks that are clew's own. `every`: it stands before empty rows too."""
+    silent = margin._replace(source="")
+    made: list[Row] = []
+    on = False
+    for row in rows:
+        own = on or bool(row and row[0].source == "")
+        made.append((silent if own else margin, *row) if row or every else row)
+        on = goes_on(row) is not None
+    return made
 
 
 def _inline(token: Token, style: str = "") -> list[Span]:
@@ -270,9 +294,12 @@ def _linkable(target: str) -> str:
 def _table(block: list[Token], columns: int) -> list[Row]:
     """Columns share the width by what they need; cells that do not fit are wrapped."""
     cells: list[list[list[Span]]] = []
+    sides: list[str] = []
     for token in block:
         if token.type == "tr_open":
             cells.append([])
+        elif token.type == "th_open":
+            sides.append(str(token.attrs.get("style", "")).removeprefix("text-align:"))
         elif token.type == "inline" and cells:
             cells[-1].append(_inline(token))
     count = max((len(row) for row in cells), default=0)
@@ -283,21 +310,47 @@ def _table(block: list[Token], columns: int) -> list[Row]:
     if room < count * 4:
         return _stacked(cells, columns)
     sizes = _shares(wanted, room)
+    sides += [""] * (count - len(sides))
     rows: list[Row] = []
     for number, row in enumerate(cells):
         padded = [*row, *([list[Span]()] * (count - len(row)))]
-        columns_rows = [wrapped(cell, size) for cell, size in zip(padded, sizes, strict=True)]
-        for line in range(max(len(made) for made in columns_rows)):
-            spans: list[Span] = []
-            for index, made in enumerate(columns_rows):
-                piece = clipped(made[line], sizes[index]) if line < len(made) else EMPTY
-                spans += _styled(piece, "bold") if number == 0 else piece
-                if index < count - 1:
-                    spans += [Span(" " * (sizes[index] - width_of(piece))), Span(" │ ", "dim")]
-            rows.append(merged(spans))
+        rows += _table_row(padded, sizes, sides, style="bold" if number == 0 else "")
         if number == 0:
-            rows.append(said("─┼─".join("─" * size for size in sizes), "dim"))
+            rule = "─┼─".join("─" * size for size in sizes)
+            rows.append((Span(rule, "dim", source=" | ".join(["---"] * count)),))
     return rows
+
+
+def _table_row(cells: list[list[Span]], sizes: list[int], sides: list[str], *, style: str) -> list[Row]:
+    """One row of a table. Where a cell takes several rows of the screen, what is copied is the whole cell, once."""
+    made = [wrapped(cell, size) for cell, size in zip(cells, sizes, strict=True)]
+    height = max(map(len, made))
+    rows: list[Row] = []
+    for line in range(height):
+        spans: list[Span] = []
+        for index, cell_rows in enumerate(made):
+            piece = clipped(_ended(cell_rows[line]), sizes[index]) if line < len(cell_rows) else EMPTY
+            if height > 1:
+                piece = tuple(span._replace(source="") for span in piece)
+                piece = (piece[0]._replace(source=plain(cells[index])), *piece[1:]) if piece and not line else piece
+            before, after = _padding(sizes[index] - width_of(piece), sides[index])
+            spans += [Span(before, source=""), *(_styled(piece, style) if style else piece)]
+            if index < len(made) - 1:
+                spans += [Span(after, source=""), Span(" │ ", "dim", source="" if line else " | ")]
+        if line < height - 1:
+            spans.append(Span("", GOES_ON, source=""))
+        rows.append(tuple(span for span in spans if span.text or span.style == GOES_ON))
+    return rows
+
+
+def _ended(row: Row) -> Row:
+    return tuple(span for span in row if span.text)
+
+
+def _padding(room: int, side: str) -> tuple[str, str]:
+    """The blanks before and after a cell that is set to the left, the right or the middle."""
+    before = {"right": room, "center": room // 2}.get(side, 0)
+    return " " * before, " " * (room - before)
 
 
 def _shares(wanted: list[int], room: int) -> list[int]:

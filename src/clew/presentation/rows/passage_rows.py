@@ -31,7 +31,7 @@ from clew.text.terminal_text import attachment_label, sanitize
 
 GUTTER = 2
 MIN_TEXT_COLUMNS = 8
-MARGIN: Row = (Span(" " * GUTTER),)
+MARGIN: Row = (Span(" " * GUTTER, source=""),)
 USER_MARK, SHELL_MARK, RECAP_MARK, CLEW_MARK = "▌ ", "! ", "※ ", "┆ "
 SHELL_LINES = 12
 FULL_LINES = 2_000
@@ -66,7 +66,7 @@ def passage_rows(passage: Passage, view: View) -> list[Row]:
 def marked(rows: list[Row], mark: str, style: str, *, every: bool = False) -> list[Row]:
     """Rows behind the gutter; the mark stands before the first, or before every one."""
     return [
-        (Span(mark, style) if every or number == 0 else MARGIN[0], *row) if row or every else EMPTY
+        (Span(mark, style, source="") if every or number == 0 else MARGIN[0], *row) if row or every else EMPTY
         for number, row in enumerate(rows)
     ]
 
@@ -114,7 +114,7 @@ def _(passage: BatchPassage, view: View) -> list[Row]:
 def _(passage: ShellPassage, view: View) -> list[Row]:
     rows = marked(wrapped([Span(sanitize(passage.command), "bold")], view.text_columns), SHELL_MARK, "user")
     limit = FULL_LINES if view.opened or view.density == "full" else SHELL_LINES
-    lines = sanitize(passage.output).replace("\t", "    ").rstrip("\n").split("\n") if passage.output.strip() else []
+    lines = sanitize(passage.output).rstrip("\n").split("\n") if passage.output.strip() else []
     hidden = max(len(lines) - limit, 0)
     shown = [said(line, "dim") for line in lines[hidden:]]
     if hidden:
@@ -196,4 +196,4 @@ def _(passage: TurnPassage, view: View) -> list[Row]:
     words = " · ".join(filter(None, (passage.figures, sanitize(passage.done, one_line=True))))
     line = clipped(said(words, "dim"), view.columns - 6)
     rest = max(view.columns - 5 - width_of(line), 0)
-    return [*rows, (Span("── ", "dim"), *line, Span(" " + "─" * rest, "dim"))]
+    return [*rows, (Span("── ", "dim", source=""), *line, Span(" " + "─" * rest, "dim", source=""))]

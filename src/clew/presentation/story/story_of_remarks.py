@@ -45,6 +45,7 @@ from clew.protocol.events import (
     RangeSnipped,
     RecapReady,
     Rewound,
+    ScreenChanged,
     SessionsFit,
     ShellEnded,
     ShellProgress,
@@ -237,6 +238,7 @@ def _(event: PromptWithdrawn, story: Story, at: str) -> Story:
 @fold.register(StatusShown)
 @fold.register(EffortChanged)
 @fold.register(ThemeChanged)
+@fold.register(ScreenChanged)
 @fold.register(ChecksShown)
 @fold.register(TasksListed)
 @fold.register(TaskShown)

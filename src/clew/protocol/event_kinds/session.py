@@ -109,6 +109,17 @@ class ThemeChanged(LiveEvent, frozen=True, kw_only=True, tag="theme.changed"):
     """The settings file that keeps it; empty: it holds for this session only."""
 
 
+class ScreenChanged(LiveEvent, frozen=True, kw_only=True, tag="screen.changed"):
+    """A setting of the screen has another value from now on."""
+
+    name: str
+    """As in the section `screen` of the settings."""
+    value: str
+    """As one would write it in the settings."""
+    saved_in: str = ""
+    """The settings file that keeps it; empty: it holds for this session only."""
+
+
 class GuestsChanged(LiveEvent, frozen=True, kw_only=True, tag="guests.changed"):
     """A front end of another process came to the session, or left it: these are there now."""
 

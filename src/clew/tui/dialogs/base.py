@@ -59,6 +59,13 @@ class Dialog(Frame):
     class Dismissed(Message):
         """It is over, and nothing was decided."""
 
+    class Sent(Message):
+        """It asks for something to be done, and stays open."""
+
+        def __init__(self, op: Op) -> None:
+            super().__init__()
+            self.op = op
+
     class Inquired(Message):
         """It wants to know something, and takes the answer, or why there is none."""
 
@@ -151,6 +158,11 @@ class Dialog(Frame):
         if not self._over:
             self._over = True
             self.post_message(self.Answered(decided))
+
+    def ask_for(self, op: Op) -> None:
+        """Have something done without closing; `news` tells what came of it."""
+        if not self._over:
+            self.post_message(self.Sent(op))
 
     def dismiss(self) -> None:
         """Close without deciding."""

@@ -62,7 +62,7 @@ class Prompt(EditArea):
     class VimModeChanged(Message):
         """Another mode of vi's keys."""
 
-        def __init__(self, mode: VimMode) -> None:
+        def __init__(self, mode: VimMode | None) -> None:
             super().__init__()
             self.mode = mode
 
@@ -121,6 +121,13 @@ class Prompt(EditArea):
         """What was typed and not sent; during a search that is not what the search shows."""
         before = self.searching.before
         return self.text if before is None else before
+
+    def use_vim(self, *, wanted: bool) -> None:
+        """Take up the keys of vi, or lay them down; what is typed stays."""
+        if wanted is (self._vim is not None):
+            return
+        self._vim = vim_for(self) if wanted else None
+        self.post_message(self.VimModeChanged(self.vim_mode))
 
     @property
     def vim_mode(self) -> VimMode | None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from clew.composing.keymap import Keymap
 from clew.tui.reading.find_line import FindLine
 from clew.tui.reading.transcript import Transcript
+from clew.tui.terminal.key_order import focus_now
 
 
 class ReadingMode:
@@ -45,10 +46,15 @@ class ReadingMode:
     def begin(self) -> None:
         """The keys belong to the transcript."""
         self._transcript.reading = True
-        self._transcript.focus()
+        self._take_keys()
         if self._transcript.current() is None:
             self._transcript.walk(-1)
         self._hint("reading: ↑↓ walk, Enter opens, [ ] prompts, / finds, y copies, Esc back")
+
+    def _take_keys(self) -> None:
+        """The next key is the transcript's, however fast it came."""
+        had = self._transcript.screen.focused
+        focus_now(self._transcript, *([had] if had is not None else []))
 
     def end(self) -> None:
         """Back to the prompt and to the end."""

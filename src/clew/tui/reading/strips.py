@@ -31,7 +31,9 @@ class StripMaker:
     def strip(self, row: Row) -> Strip:
         """One row."""
         segments: list[Segment] = []
-        for text, names, link in row:
+        for text, names, link, _ in row:
+            if not text:
+                continue
             style = self.style(names)
             if link:
                 style = style + Style(link=link)

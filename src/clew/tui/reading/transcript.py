@@ -10,6 +10,7 @@ from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
+from textual.timer import Timer
 from textual.widget import Widget
 
 from clew.config.schema import Density
@@ -23,12 +24,14 @@ from clew.presentation.story.passages import (
     ShellPassage,
 )
 from clew.presentation.story.words import passage_words
-from clew.tui.reading.selection import Selection
+from clew.tui.pointing import Pointed, Pointing
 from clew.tui.reading.strips import StripMaker
 from clew.tui.reading.viewport import Viewport, highlight
 from clew.tui.themes import styles_for
 
 WHEEL_ROWS = 3
+EDGE_S = 0.05
+"""How often the screen moves on by a row while the mouse is held above or below it."""
 NEAR_TOP = 40
 """So few rows above the screen, and older history is asked for."""
 DENSITIES: tuple[Density, ...] = ("labels", "calls", "full")
@@ -64,7 +67,9 @@ class Transcript(Widget, can_focus=True):
         self._ascii_only = ascii_only
         self.viewport = Viewport(StripMaker({}))
         self._lines: list[Strip] = []
-        self._selection = Selection()
+        self.pointing = Pointing(self, self.viewport)
+        self._edge: Timer | None = None
+        """Runs while the mouse is held above or below the rows."""
         self._current: str = ""
         """The key of the passage that is walked to."""
         self._found = ""
@@ -108,8 +113,9 @@ class Transcript(Widget, can_focus=True):
         place = self.viewport.place_at(y)
         if place is not None and self._found:
             strip = self._with_matches(strip)
-        if place is not None and self._selection:
-            span = self._selection.columns_on(place, self.viewport, strip.cell_length)
+        selection = self.pointing.selection
+        if place is not None and selection:
+            span = selection.columns_on(place, self.viewport, strip.cell_length)
             if span:
                 strip = highlight(strip, *span, Style(reverse=True))
         if place is not None and self.reading and place.key == self._current:
@@ -149,12 +155,12 @@ class Transcript(Widget, can_focus=True):
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         """The wheel."""
         event.stop()
-        self.scroll_rows(-WHEEL_ROWS)
+        self.scroll_rows(-WHEEL_ROWS * self.pointing.parts.wheel)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         """The wheel."""
         event.stop()
-        self.scroll_rows(WHEEL_ROWS)
+        self.scroll_rows(WHEEL_ROWS * self.pointing.parts.wheel)
 
     def to_end(self) -> None:
         """Follow what happens."""
@@ -296,37 +302,39 @@ class Transcript(Widget, can_focus=True):
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """A selection may begin."""
-        place = self.viewport.place_at(event.y)
-        self._selection = Selection.starting(place, event.x) if place is not None and event.button == 1 else Selection()
-        if self._selection:
-            self.capture_mouse()
+        self.pointing.press(event)
         self.refresh()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """It grows; at the edges the screen moves along."""
-        if not self._selection.dragging:
-            return
-        if event.y < 0:
-            self.scroll_rows(-1)
-        elif event.y >= self.size.height:
-            self.scroll_rows(1)
-        y = min(max(event.y, 0), len(self._lines) - 1)
-        place = self.viewport.place_at(y)
-        if place is not None:
-            self._selection = self._selection.extended(place, event.x)
+        """It grows; above and below the rows the screen moves along for as long as the button is held there."""
+        beyond = self.pointing.move(event)
+        if beyond and self._edge is None:
+            self._at_edge()
+        elif self.pointing.selection.dragging:
+            self.refresh()
+
+    def _at_edge(self) -> None:
+        """One row further, and again in a moment while the button is held."""
+        beyond = self.pointing.beyond
+        self._edge = self.set_timer(EDGE_S, self._at_edge) if beyond else None
+        if beyond:
+            self.scroll_rows(beyond)
+            self.pointing.extend(0 if beyond < 0 else self.size.width - 1, beyond * self.size.height)
             self.refresh()
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
-        """What was selected is copied; a click without moving opens what is there."""
-        self.release_mouse()
-        selection, self._selection = self._selection, self._selection.ended()
-        if selection.dragging and selection.moved:
-            text = selection.text(self.viewport)
-            if text.strip():
-                self.post_message(self.Copied(text))
-            return
-        self._selection = Selection()
-        found = self.viewport.passage_at(event.y)
-        if found is not None and event.button == 1:
-            self.open_at(found[0])
+        """What was selected is copied."""
+        self._follow(self.pointing.release())
+
+    def on_click(self, event: events.Click) -> None:
+        """A click opens what is there, or selects a word, a line, a passage."""
+        self._follow(self.pointing.click(event))
+
+    def _follow(self, asked: Pointed) -> None:
+        if asked.copy:
+            self.post_message(self.Copied(asked.copy))
+        if asked.open is not None:
+            self.open_at(asked.open)
+        else:
+            self.redraw()
         self.refresh()

@@ -105,6 +105,11 @@ class Viewport:
             self._forget()
         return strips
 
+    @property
+    def visible_rows(self) -> int:
+        """How many rows are on the screen."""
+        return len(self._visible)
+
     def passage_at(self, y: int) -> tuple[int, int] | None:
         """Which passage, and which of its rows, stands at this line of the screen."""
         return self._visible[y] if 0 <= y < len(self._visible) else None

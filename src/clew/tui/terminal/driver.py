@@ -200,6 +200,17 @@ class TerminalDriver(LinuxDriver):
         width, height = self._get_terminal_size()
         return event if event.size == (width, height) else Resize(Size(width, height), Size(width, height))
 
+    def use_mouse(self, *, wanted: bool) -> None:
+        """Take the mouse, or leave it to the terminal."""
+        if wanted is self._mouse:
+            return
+        if wanted:
+            self._mouse = True
+            self._enable_mouse_support()
+        else:
+            self._disable_mouse_support()
+            self._mouse = False
+
     def start_application_mode(self) -> None:
         """The terminal is ours, at first and after a suspension."""
         self._given_back = False

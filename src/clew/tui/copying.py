@@ -1,0 +1,40 @@
+"""Copying: the text goes to whoever takes it here, and the person is told who did, or what to set."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from clew.commands.copy import copied_line, lost_lines
+from clew.system.clipboard_ways import copy_text
+
+
+class Copying:
+    """Copies one text after the other, so that the last one is what is pasted."""
+
+    def __init__(
+        self,
+        *,
+        env: Mapping[str, str],
+        home: Path | None,
+        send: Callable[[str], None],
+        hint: Callable[[str], None],
+        remark: Callable[[tuple[str, ...]], None],
+    ) -> None:
+        self._env = env
+        self._home = home
+        self._send = send
+        self._hint = hint
+        self._remark = remark
+        self._one_by_one = asyncio.Lock()
+        self._told: set[tuple[str, ...]] = set()
+        """What was said about a clipboard that is not there: once is enough."""
+
+    async def copy(self, text: str) -> None:
+        """Copy a text that is safe, and say what came of it."""
+        async with self._one_by_one:
+            done = await asyncio.to_thread(copy_text, text, self._env, home=self._home, send=self._send)
+        self._hint(copied_line(done, text))
+        lines = lost_lines(done)
+        if lines and lines not in self._told:
+            self._told.add(lines)
+            self._remark(lines)
