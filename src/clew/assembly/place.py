@@ -12,7 +12,7 @@ from clew.host.workspace import Workspace
 from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
 from clew.protocol.lookups.hooks import ApproveHooks, ListHooks
 from clew.protocol.lookups.mcp import ApproveMcp, ListMcp
-from clew.protocol.lookups.place import ListSessions, RunChecks
+from clew.protocol.lookups.place import ListSessions, RunChecks, SearchSessions
 from clew.protocol.lookups.rules_and_models import AllowRule, ListModels, ListRules, RemoveRule
 
 A = TypeVar("A", bound=Answer)
@@ -27,6 +27,7 @@ CAPABILITIES: Mapping[type[Lookup[Any]], str] = {
     ListMcp: "mcp",
     ApproveMcp: "mcp",
     ListSessions: "sessions",
+    SearchSessions: "sessions",
     ListModels: "models",
 }
 """The folder in `parts/` that answers each lookup. What is not here needs a session."""

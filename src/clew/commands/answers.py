@@ -19,6 +19,7 @@ from clew.commands import (
     permissions,
     plan,
     rewind,
+    search,
     sessions,
     status,
     tasks,
@@ -48,7 +49,14 @@ from clew.protocol.events import (
 from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.hooks import HooksListed
 from clew.protocol.lookups.mcp import McpServersListed
-from clew.protocol.lookups.place import ChecksShown, LineRemembered, MemoryListed, SessionPreviewed, SessionsListed
+from clew.protocol.lookups.place import (
+    ChecksShown,
+    LineRemembered,
+    MemoryListed,
+    SessionPreviewed,
+    SessionsListed,
+    SessionsSearched,
+)
 from clew.protocol.lookups.rules_and_models import ModelsListed, RulesListed
 from clew.protocol.lookups.session import (
     ContextShown,
@@ -202,6 +210,8 @@ def answer_lines(event: Event | Answer, facts: SessionFacts, columns: int = 80) 
             return model.listing(facts.model, event.models, event.rows)
         case RulesListed():
             return permissions.listing(event.mode, event.rules)
+        case SessionsSearched():
+            return search.listing(event)
         case SessionsListed() | SessionsFit():
             return sessions.listing(event.sessions)
         case RewindPreviewed():

@@ -2,11 +2,11 @@
 
 import asyncio
 import time
-from typing import Any, ClassVar, cast
+from pathlib import Path, PurePath
+from typing import Any, cast
 
 from textual import events
-from textual.app import App, ComposeResult
-from textual.binding import BindingType
+from textual.app import ComposeResult
 
 from clew.commands.base import CommandContext, CommandResult, KeyHelp
 from clew.composing.draft import DraftFile
@@ -47,21 +47,19 @@ from clew.tui.reading.transcript import Transcript
 from clew.tui.screen_actions import ScreenActions
 from clew.tui.screen_settings import ScreenSettings
 from clew.tui.stop_keys import EXIT_INTERRUPTED, ScreenStop
-from clew.tui.terminal.driver import MAX_BEHIND, TerminalDriver
 from clew.tui.terminal.presence import ScreenPresence
-from clew.tui.themes import SHEETS, animation, register, theme_for, without_colour
+from clew.tui.terminal_app import TerminalApp
+from clew.tui.themes import animation, register, theme_for, without_colour
+
+SHEETS: list[str | PurePath] = [*sorted(Path(__file__).parent.rglob("*.tcss"))]
 
 
-
-class ClewApp(App[int], inherit_bindings=False):
+class ClewApp(TerminalApp, inherit_bindings=False):
     """Holds a Client, through the conversation, and nothing else of the machine."""
-
-    BINDINGS: ClassVar[list[BindingType]] = []
-    ENABLE_COMMAND_PALETTE = False
 
     def __init__(self, client: Client, options: ScreenOptions) -> None:
         env = options.env
-        super().__init__(driver_class=TerminalDriver, css_path=SHEETS, ansi_color=True if without_colour(env) else None)
+        super().__init__(css_path=SHEETS, ansi_color=True if without_colour(env) else None)
         self.options = options
         register(self, theme_for(options.screen.theme, env))
         self.animation_level = animation(env, reduced=options.screen.reduced_motion)
@@ -78,7 +76,7 @@ class ClewApp(App[int], inherit_bindings=False):
             self.conversation,
             self.transcript,
             stopping=lambda: self.stopping.interrupted,
-            lagging=self._lagging,
+            lagging=self.lagging,
             ascii_only=ascii_only,
         )
         self.bottom = Dock(
@@ -116,10 +114,15 @@ class ClewApp(App[int], inherit_bindings=False):
             open_help=self.open_help,
         )
         self.reading = ReadingMode(
-            self.transcript, self.find, self.keymap, leave=self._to_prompt, hint=self.drawing.hint
+            self.transcript,
+            self.find,
+            self.keymap,
+            leave=self._to_prompt,
+            hint=self.drawing.hint,
+            whole=lambda: self.conversation.story.whole,
         )
         self.settings = ScreenSettings(
-            options.screen, self, self.transcript, self.prompt, env=env, take_mouse=self._take_mouse
+            options.screen, self, self.transcript, self.prompt, env=env, take_mouse=self.take_mouse
         )
         self.actions = ScreenActions(
             self.conversation,
@@ -130,7 +133,7 @@ class ClewApp(App[int], inherit_bindings=False):
                 "quit": self.stopping.ctrl_c,
                 "leave": self.stopping.ctrl_d,
                 "suspend": self.action_suspend_process,
-                "redraw": self._redraw,
+                "redraw": self.draw_anew,
                 "help": self.open_help,
                 "read": self.reading.begin,
                 "find": self.reading.find,
@@ -163,18 +166,13 @@ class ClewApp(App[int], inherit_bindings=False):
     def on_mount(self) -> None:
         """Listen, and be ready to type."""
         self.settings.begin()
-        driver = self._driver
-        if isinstance(driver, TerminalDriver):
+        if self.terminal is not None:
             loop = asyncio.get_running_loop()
-            driver.on_gone = lambda: void(loop.call_soon_threadsafe(self.stopping.close, EXIT_INTERRUPTED))
+            self.terminal.on_gone = lambda: void(loop.call_soon_threadsafe(self.stopping.close, EXIT_INTERRUPTED))
         self.theme_changed_signal.subscribe(self, lambda _: self.drawing.recolour())
-        cast(Any, self).app_resume_signal.subscribe(self, self._redraw)  # Textual leaves its type open
+        cast(Any, self).app_resume_signal.subscribe(self, self.draw_anew)  # Textual leaves its type open
         self.screen.set_focus(self.prompt)  # at once: keys typed before are behind us already
         self.conversation.link.start()
-
-    def _take_mouse(self, wanted: bool) -> None:
-        if isinstance(self._driver, TerminalDriver):
-            self._driver.use_mouse(wanted=wanted)
 
     # The session.
 
@@ -234,22 +232,6 @@ class ClewApp(App[int], inherit_bindings=False):
         self.presence.restore()
         self.exit(code)
 
-    def _lagging(self) -> bool:
-        return isinstance(self._driver, TerminalDriver) and self._driver.behind > MAX_BEHIND
-
-    def _redraw(self, _resumed: object = None) -> None:
-        """Everything anew: after a suspension, or where something else wrote on the terminal."""
-        self.write_raw("\x1b[2J")
-        self.screen.refresh(layout=True)
-
-    def _print_error_renderables(self) -> None:
-        """Textual would print the whole stack with its values; the command line tells the error in its own words."""
-
-    def write_raw(self, codes: str) -> None:
-        """Codes for the terminal's frame; our own words only."""
-        if self._driver is not None:
-            self._driver.write(codes)
-
     # Keys.
 
     async def on_event(self, event: events.Event) -> None:
@@ -258,8 +240,8 @@ class ClewApp(App[int], inherit_bindings=False):
             self.presence.sign("typed", time.monotonic())
             if self.focused is None or (self.focused is self.transcript and not self.transcript.reading):
                 self.bottom.take_focus()  # no key is without an owner
-        if isinstance(event, events.Resize) and isinstance(self._driver, TerminalDriver):
-            event = self._driver.resized(event)
+        if isinstance(event, events.Resize) and self.terminal is not None:
+            event = self.terminal.resized(event)
         await super().on_event(event)
 
     def on_key(self, event: events.Key) -> None:
@@ -295,7 +277,7 @@ class ClewApp(App[int], inherit_bindings=False):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Whoever types or answers no longer reads."""
-        if self.transcript.reading and event.widget not in (self.transcript, self.find):
+        if self.transcript.reading and event.widget not in (self.transcript, self.find.field):
             self.reading.left()
 
     def on_find_line_given(self, event: FindLine.Given) -> None:
@@ -353,6 +335,10 @@ class ClewApp(App[int], inherit_bindings=False):
     def on_transcript_older_wanted(self, event: Transcript.OlderWanted) -> None:
         """Older history."""
         self.conversation.load_older()
+
+    def on_transcript_found(self, event: Transcript.Found) -> None:
+        """More came while words are looked for."""
+        self.reading.counted()
 
     def on_transcript_moved(self, event: Transcript.Moved) -> None:
         """The footer tells whether there is more below."""

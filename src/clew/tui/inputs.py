@@ -7,7 +7,7 @@ from clew.commands.registry import run_command
 from clew.composing.meaning import CommandLine
 from clew.composing.typed_input import TypedInput, lookup_of, op_of
 from clew.protocol.lookups.base import Answer
-from clew.protocol.lookups.place import ListSessions
+from clew.protocol.lookups.place import ListSessions, SearchSessions
 from clew.protocol.lookups.rules_and_models import ListModels
 from clew.protocol.lookups.session import PreviewRewind
 from clew.protocol.lookups.tasks import ListTasks
@@ -18,6 +18,8 @@ from clew.tui.dialogs.registry import dialog_named
 MAX_SESSIONS = 50
 PICKERS = (ListModels, ListSessions, ListTasks, PreviewRewind)
 """Lookups of commands without an argument whose answer is a choice: here it opens a picker."""
+ALWAYS = (SearchSessions,)
+"""The same, whatever the argument."""
 
 
 CHOICES = ("/theme", "/mode", "/config")
@@ -77,6 +79,6 @@ class Commanding:
         for op in result.ops:
             self._conversation.send(op)
         for lookup in result.lookups:
-            picked = not argument.strip() and isinstance(lookup, PICKERS)
+            picked = isinstance(lookup, ALWAYS) or (not argument.strip() and isinstance(lookup, PICKERS))
             self._conversation.look_up(lookup, self._offer if picked else None)
         self._effect(result)

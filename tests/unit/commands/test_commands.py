@@ -54,6 +54,7 @@ def test_an_argument_without_sense_prints_usage_and_does_nothing(command: Comman
         "resume": "/resume",
         "compact": "/compact snip somewhere",
         "recall": "/recall",
+        "search": "/search",
         "export": "/export x.md --to nonsense",
     }
     text = odd.get(name, f"/{name} no such thing")

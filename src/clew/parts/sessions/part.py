@@ -6,7 +6,14 @@ from pathlib import Path
 
 from clew.host.part import Answerers, Part, PartSetup
 from clew.protocol.events import SessionRow
-from clew.protocol.lookups.place import ListSessions, PreviewSession, SessionPreviewed, SessionsListed
+from clew.protocol.lookups.place import (
+    ListSessions,
+    PreviewSession,
+    SearchSessions,
+    SessionPreviewed,
+    SessionsListed,
+    SessionsSearched,
+)
 
 WordsFor = Callable[[Path], Awaitable[str]]
 """A model's recap of another session of ours; empty where none may be written."""
@@ -21,15 +28,24 @@ class SessionListPart(Part):
         self._listed: dict[str, SessionRow] = {}
 
     def lookups(self) -> Answerers:
-        """Both questions."""
-        return {ListSessions: self._list, PreviewSession: self._preview}
+        """All three questions."""
+        return {ListSessions: self._list, SearchSessions: self._search, PreviewSession: self._preview}
 
     async def _list(self, lookup: ListSessions) -> SessionsListed:
         from clew.parts.sessions.at_place import answer  # the board is loaded only where it is shown
 
         listed = await answer(lookup, self._workspace)
+        assert isinstance(listed, SessionsListed)
         self._listed.update({row.session_id: row for row in listed.sessions})
         return listed
+
+    async def _search(self, lookup: SearchSessions) -> SessionsSearched:
+        from clew.parts.sessions.at_place import answer  # as above
+
+        found = await answer(lookup, self._workspace)
+        assert isinstance(found, SessionsSearched)
+        self._listed.update({hit.session.session_id: hit.session for hit in found.hits})
+        return found
 
     async def _preview(self, lookup: PreviewSession) -> SessionPreviewed:
         row = self._listed.get(lookup.session)

@@ -3,17 +3,22 @@
 import time
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from clew.catalog.agent_places import agent_places
 from clew.catalog.find_session import fitting_sessions
 from clew.catalog.found_session import FoundSession
+from clew.catalog.listing import Catalog
 from clew.catalog.recent import recent
 from clew.host.workspace import Workspace
 from clew.orient.recap_query import WrittenRecaps
 from clew.orient.report import RecapCache, Report
 from clew.orient.side_query import QueryStamp
 from clew.protocol.events import SessionRow
+from clew.protocol.lookups.place import SearchHit, SessionsSearched
 from clew.transcript.log.store import SessionStore
 
 LOOK_BACK_S = 90 * 86_400.0
@@ -35,8 +40,37 @@ def session_rows(workspace: Workspace, query: str, limit: int) -> tuple[SessionR
         limit=LOOKED_AT if words else limit,
     ).found
     rows = _rows(workspace.home, found)
-    recently = tuple(islice((row for row in rows if all(word in _text(row) for word in words)), limit))
-    return recently or candidate_rows(workspace, _long_ago(workspace, query)[:limit])
+    recently = islice((placed for placed in rows if all(word in _text(placed) for word in words)), limit)
+    return _told_apart(recently) or candidate_rows(workspace, _long_ago(workspace, query)[:limit])
+
+
+def searched_sessions(workspace: Workspace, query: str, limit: int) -> SessionsSearched:
+    """The sessions that hold all the words anywhere, with the place."""
+    places = agent_places(workspace.settings.foreign)
+    with Catalog(SessionStore(workspace.home), homes=places.homes) as catalog:
+        unread = catalog.refresh(agents=places.agents, budget_s=FIND_BUDGET_S)
+        found = catalog.search(query, agents=places.agents or (), limit=limit)
+    now_s = time.time()
+    placed = [
+        Placed(
+            SessionRow(
+                session_id=hit.row.session_id,
+                agent=hit.row.agent,
+                title=hit.row.title or hit.row.first_prompt,
+                path=hit.row.path,
+                age_s=max(0.0, now_s - hit.row.activity),
+                state=hit.row.state,
+                recap=hit.row.recap,
+            ),
+            hit.row.project or hit.row.cwd,
+        )
+        for hit in found
+    ]
+    hits = tuple(
+        SearchHit(session=row, role=hit.role, excerpt=hit.text)
+        for row, hit in zip(_told_apart(placed), found, strict=True)
+    )
+    return SessionsSearched(query=query, hits=hits, unread=unread)
 
 
 def _long_ago(workspace: Workspace, query: str) -> list[FoundSession]:
@@ -55,30 +89,58 @@ def _long_ago(workspace: Workspace, query: str) -> list[FoundSession]:
 
 def candidate_rows(workspace: Workspace, candidates: Iterable[FoundSession]) -> tuple[SessionRow, ...]:
     """Several that a person may have meant, in the same form."""
-    return tuple(_rows(workspace.home, candidates))
+    return _told_apart(_rows(workspace.home, candidates))
 
 
-def _rows(home: Path, sessions: Iterable[FoundSession]) -> Iterator[SessionRow]:
+class Placed(NamedTuple):
+    """A row, and the directory that its session worked in."""
+
+    row: SessionRow
+    place: str
+
+
+def _told_apart(placed: Iterable[Placed]) -> tuple[SessionRow, ...]:
+    """The rows with the names of their projects, with as much of the way to each as tells two of one name apart."""
+    found = tuple(placed)
+    names = project_names({one.place for one in found if one.place})
+    return tuple(replace(one.row, project=names.get(one.place, "")) for one in found)
+
+
+def project_names(places: Iterable[str]) -> dict[str, str]:
+    """Each directory's own name, with parents before it where another directory has the same one."""
+    parts = {place: PurePath(place).parts for place in places}
+    names: dict[str, str] = {}
+    for place, own in parts.items():
+        others = [other for other in parts.values() if other != own]
+        size = 1
+        while size < len(own) and any(other[-size:] == own[-size:] for other in others):
+            size += 1
+        names[place] = "/".join(own[-size:]).replace("//", "/")
+    return names
+
+
+def _rows(home: Path, sessions: Iterable[FoundSession]) -> Iterator[Placed]:
     cache, written, now_s = RecapCache(home), WrittenRecaps(home), time.time()
     for found in sessions:
         try:
             report = cache.report(found.path, agent=found.agent, session_id=found.session_id)
         except OSError:
             continue  # it went away meanwhile, or is not ours to read
-        yield SessionRow(
+        row = SessionRow(
             session_id=found.session_id,
             agent=found.agent,
             title=report.title or report.goal,
-            project=Path(report.project).name if report.project else "",
             path=str(found.path),
             age_s=max(0.0, now_s - found.changed_s),
             state=report.form.state.value,
             recap=words_of(report, written),
         )
+        yield Placed(row, str(report.project or ""))
 
 
-def _text(row: SessionRow) -> str:
-    return f"{row.session_id} {row.title} {row.project} {row.recap}".lower()
+def _text(placed: Placed) -> str:
+    row = placed.row
+    return f"{row.session_id} {row.title} {PurePath(placed.place).name} {row.recap}".lower()
 
 
 def words_of(report: Report, written: WrittenRecaps) -> str:

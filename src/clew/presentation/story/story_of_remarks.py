@@ -57,7 +57,7 @@ from clew.protocol.events import (
 from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.hooks import HooksListed
 from clew.protocol.lookups.mcp import McpServersListed
-from clew.protocol.lookups.place import ChecksShown, LineRemembered, MemoryListed, SessionsListed
+from clew.protocol.lookups.place import ChecksShown, LineRemembered, MemoryListed, SessionsListed, SessionsSearched
 from clew.protocol.lookups.rules_and_models import ModelsListed, RulesListed
 from clew.protocol.lookups.session import (
     ContextShown,
@@ -229,6 +229,7 @@ def _(event: PromptWithdrawn, story: Story, at: str) -> Story:
 @fold.register(ModelsListed)
 @fold.register(RulesListed)
 @fold.register(SessionsListed)
+@fold.register(SessionsSearched)
 @fold.register(SessionsFit)
 @fold.register(ContextShown)
 @fold.register(MemoryListed)

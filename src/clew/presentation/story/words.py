@@ -2,6 +2,8 @@
 
 from functools import singledispatch
 
+import msgspec
+
 from clew.commands.answers import answer_lines
 from clew.orient.deeds import named_call
 from clew.presentation.story.call_line import call_line
@@ -27,6 +29,14 @@ WIDE = 400
 def passage_words(passage: Passage) -> str:
     """All of its text as it came; the caller makes it safe where it is shown."""
     return _words(passage)
+
+
+def searched_words(passage: Passage) -> str:
+    """All that it can show, also what only an open one does: changes, lists, outputs."""
+    if not isinstance(passage, BatchPassage):
+        return _words(passage)
+    blocks = [str(msgspec.to_builtins(block)) for shown in passage.calls for block in shown.display]
+    return "\n".join((_words(passage), *blocks, *(shown.tail for shown in passage.calls)))
 
 
 @singledispatch
@@ -58,7 +68,7 @@ def _(passage: ShellPassage) -> str:
 
 @_words.register
 def _(passage: LinesPassage) -> str:
-    return "\n".join(passage.lines)
+    return "\n".join(filter(None, (passage.command, *passage.lines)))
 
 
 @_words.register

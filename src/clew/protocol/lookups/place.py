@@ -24,6 +24,32 @@ class ListSessions(Lookup[SessionsListed], frozen=True, kw_only=True, tag="sessi
     limit: int = 20
 
 
+class SearchHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A session that holds the words, and the newest place in it that does."""
+
+    session: SessionRow
+    role: str = ""
+    """Who said it there."""
+    excerpt: str = ""
+    """The words and what stands around them, on one line."""
+
+
+class SessionsSearched(Answer, frozen=True, kw_only=True, tag="sessions.searched"):
+    """Sessions that hold all the words, the newest place first."""
+
+    query: str
+    hits: tuple[SearchHit, ...]
+    unread: int = 0
+    """Sessions that there was no time to read yet."""
+
+
+class SearchSessions(Lookup[SessionsSearched], frozen=True, kw_only=True, tag="sessions.search"):
+    """Ask which sessions, of all agents, hold some words anywhere."""
+
+    query: str
+    limit: int = 20
+
+
 class SessionPreviewed(Answer, frozen=True, kw_only=True, tag="session.previewed"):
     """The last exchange of a session."""
 

@@ -22,7 +22,7 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.lookups.base import Answer
-from clew.protocol.lookups.place import SessionsListed
+from clew.protocol.lookups.place import SessionsListed, SessionsSearched
 from clew.protocol.lookups.rules_and_models import ModelsListed
 from clew.protocol.lookups.session import PlanOpened, RewindPreviewed
 from clew.protocol.lookups.tasks import TasksListed
@@ -47,6 +47,7 @@ PICKERS: dict[type[Answer], str] = {
     ModelsListed: "model_picker",
     RewindPreviewed: "rewind_picker",
     TasksListed: "tasks",
+    SessionsSearched: "search_picker",
 }
 """Answers that open one where a choice was asked for: the same answers are told for typed commands."""
 STYLES = Path(__file__).with_name("base.tcss")

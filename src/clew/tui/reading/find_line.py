@@ -1,12 +1,17 @@
-"""The line in which words to search the transcript for are typed."""
+"""The line for finding words in the transcript: a label, what is looked for, and which of how many places this is."""
 
 from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
 from textual.message import Message
-from textual.widgets import Input
+from textual.widgets import Static
+
+from clew.tui.terminal.key_order import LineField, Typed, focus_now
 
 
-class FindLine(Input):
-    """Seen only while it is open."""
+class FindLine(Horizontal):
+    """Seen while words are typed and while their places are walked."""
 
     class Given(Message):
         """Enter was pressed, or it was closed with nothing."""
@@ -16,30 +21,43 @@ class FindLine(Input):
             self.words = words
 
     def __init__(self) -> None:
-        super().__init__(placeholder="find in the conversation", compact=True, id="find")
+        super().__init__(id="find")
+        self._label = Static("  Find: ", markup=False, classes="label")
+        self.field = LineField(placeholder="words of the conversation", compact=True, select_on_focus=False)
+        self._state = Static("", markup=False, classes="state")
+        self.field.first = self._take
+        self.field.cursor_blink = False
         self.display = False
-        self.cursor_blink = False
+
+    def compose(self) -> ComposeResult:
+        """From the left."""
+        yield self._label
+        yield self.field
+        yield self._state
 
     def open(self) -> None:
-        """Ask."""
+        """Ask; what was looked for last is there to be changed."""
+        had = self.screen.focused
         self.display = True
-        self.value = ""
-        self.focus()
+        self.field.select_all()
+        self.say("Enter finds · Esc closes")
+        focus_now(self.field, *([had] if had is not None else []))
 
     def close(self) -> None:
         """Gone again."""
         self.display = False
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Search."""
-        event.stop()
-        self.close()
-        self.post_message(self.Given(event.value))
+    def say(self, state: str) -> None:
+        """What stands at its end."""
+        self._state.update(Content(state))
 
-    def on_key(self, event: events.Key) -> None:
-        """Escape gives nothing."""
-        if event.key in ("escape", "ctrl+c"):
-            event.stop()
-            event.prevent_default()
+    async def _take(self, event: Typed) -> bool:
+        """Enter and Escape are the line's, everything else is typed."""
+        if isinstance(event, events.Key) and event.key in ("escape", "ctrl+c"):
             self.close()
             self.post_message(self.Given(""))
+            return True
+        if isinstance(event, events.Key) and event.key == "enter":
+            self.post_message(self.Given(self.field.value))
+            return True
+        return await self.field.write(event)

@@ -7,6 +7,9 @@ from clew.tui.reading.find_line import FindLine
 from clew.tui.reading.transcript import Transcript
 from clew.tui.terminal.key_order import focus_now
 
+MOST_OLDER = 20
+"""Pages of history that one search reads by itself; each further step may read one more."""
+
 
 class ReadingMode:
     """What keys mean while the transcript has the focus."""
@@ -19,13 +22,17 @@ class ReadingMode:
         *,
         leave: Callable[[], None],
         hint: Callable[[str], None],
+        whole: Callable[[], bool],
     ) -> None:
         self._transcript = transcript
         self._find = find
         self._keymap = keymap
         self._leave = leave
         self._hint = hint
-        self._words = ""
+        self._whole = whole
+        """Nothing older is there to be read."""
+        self._older = 0
+        """So many pages of older history are still read for this search."""
         view = transcript
         self._actions: dict[str, Callable[[], object]] = {
             "line_up": lambda: view.walk(-1),
@@ -37,8 +44,8 @@ class ReadingMode:
             "previous_prompt": lambda: view.walk_prompts(-1),
             "next_prompt": lambda: view.walk_prompts(1),
             "toggle": view.open_current,
-            "find_next": lambda: self._again(-1),
-            "find_previous": lambda: self._again(1),
+            "find_next": lambda: self._on(-1),
+            "find_previous": lambda: self._on(1),
             "copy": view.copy_current,
             "close": self.end,
         }
@@ -76,11 +83,34 @@ class ReadingMode:
         self._find.open()
 
     def found(self, words: str) -> None:
-        """Words were given."""
-        self._words = words
-        self._transcript.focus()
-        if words and not self._transcript.search(words):
-            self._hint(f"nothing here holds “{words}”")
+        """Words were given; the keys are the transcript's again."""
+        self._take_keys()
+        if not words.strip():
+            self._transcript.finding.end()
+            self._transcript.redraw()
+            self._transcript.refresh()
+            self._find.close()
+            return
+        self._older = MOST_OLDER
+        self._transcript.search(words)
+        self.counted()
+
+    def counted(self) -> None:
+        """Say which of how many places this is. Older history is read while there is some and no end in sight."""
+        finding = self._transcript.finding
+        if not finding.words:
+            return
+        more = not self._whole()
+        if more and self._older:
+            self._older -= 1
+            self._transcript.post_message(Transcript.OlderWanted())
+        elif finding.at is None and finding.count:
+            self._transcript.find_on(-1)
+        if finding.at is None:
+            self._find.say("reading older history …" if more and self._older else "nothing here holds these words")
+            return
+        further = ", older not read yet" if more and not self._older else ""
+        self._find.say(f"{finding.at + 1:,} of {finding.count:,}{further} · n N walk · Esc back")
 
     def press(self, key: str, character: str | None) -> bool:
         """Whether the key means something here."""
@@ -94,8 +124,11 @@ class ReadingMode:
         self._actions[action]()
         return True
 
-    def _again(self, step: int) -> None:
-        if not self._words:
+    def _on(self, step: int) -> None:
+        finding = self._transcript.finding
+        if not finding.words:
             self.find()
-        elif not self._transcript.search(self._words, step):
-            self._hint(f"nothing here holds “{self._words}”")
+            return
+        self._older = max(self._older, 1)
+        self._transcript.find_on(step)
+        self.counted()

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import ClassVar
 
-from rich.cells import cell_len
 from rich.style import Style
 from textual import events
 from textual.geometry import Region, Size
@@ -24,6 +23,7 @@ from clew.presentation.story.passages import (
     ShellPassage,
 )
 from clew.presentation.story.words import passage_words
+from clew.tui.finding import Finding
 from clew.tui.pointing import Pointed, Pointing
 from clew.tui.reading.strips import StripMaker
 from clew.tui.reading.viewport import Viewport, highlight
@@ -34,6 +34,9 @@ EDGE_S = 0.05
 """How often the screen moves on by a row while the mouse is held above or below it."""
 NEAR_TOP = 40
 """So few rows above the screen, and older history is asked for."""
+FOUND = Style(bold=True, underline=True)
+LOOKED_AT = Style(bold=True, reverse=True)
+"""How places that hold the words are marked, and the one that is looked at."""
 DENSITIES: tuple[Density, ...] = ("labels", "calls", "full")
 
 
@@ -59,6 +62,9 @@ class Transcript(Widget, can_focus=True):
             self.text = text
             super().__init__()
 
+    class Found(Message):
+        """The places that hold the words were counted again."""
+
     class Moved(Message):
         """It follows the end again, or no longer does."""
 
@@ -72,8 +78,7 @@ class Transcript(Widget, can_focus=True):
         """Runs while the mouse is held above or below the rows."""
         self._current: str = ""
         """The key of the passage that is walked to."""
-        self._found = ""
-        """What was searched for."""
+        self.finding = Finding(self.viewport)
 
     def on_mount(self) -> None:
         """Take the colours of the theme."""
@@ -87,6 +92,9 @@ class Transcript(Widget, can_focus=True):
     def show(self, past: tuple[Passage, ...], now: tuple[Passage, ...]) -> None:
         """The story so far."""
         self.viewport.show(past, now)
+        if self.finding.words:
+            self.finding.look_again()
+            self.post_message(self.Found())
         self.redraw()
 
     def redraw(self) -> None:
@@ -111,8 +119,9 @@ class Transcript(Widget, can_focus=True):
             return Strip.blank(width, self.rich_style)
         strip = self._lines[y]
         place = self.viewport.place_at(y)
-        if place is not None and self._found:
-            strip = self._with_matches(strip)
+        if place is not None and self.finding.words:
+            for start, end, looked_at in self.finding.marks(place):
+                strip = highlight(strip, start, end, LOOKED_AT if looked_at else FOUND)
         selection = self.pointing.selection
         if place is not None and selection:
             span = selection.columns_on(place, self.viewport, strip.cell_length)
@@ -123,20 +132,11 @@ class Transcript(Widget, can_focus=True):
             strip = highlight(strip, 0, 1, here) if strip.cell_length else Strip.blank(1, here)
         return strip.adjust_cell_length(width, None).apply_style(self.rich_style)
 
-    def _with_matches(self, strip: Strip) -> Strip:
-        text, wanted, at = strip.text, self._found.lower(), 0
-        lowered = text.lower()
-        while len(lowered) == len(text) and (at := lowered.find(wanted, at)) >= 0:
-            start = cell_len(text[:at])
-            end = start + cell_len(text[at : at + len(wanted)])
-            strip = highlight(strip, start, end, Style(reverse=True))
-            at += len(wanted)
-        return strip
-
     def on_resize(self, event: events.Resize) -> None:
         """Rows are made anew for the width."""
         self._lines = []
         self.redraw()
+        self.finding.look_again()
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
         """As wide as there is room."""
@@ -263,34 +263,37 @@ class Transcript(Widget, can_focus=True):
         if passage is not None:
             self.post_message(self.Copied(passage_words(passage)))
 
-    def search(self, text: str, step: int = -1) -> bool:
-        """To the next passage that holds these words, upwards first; whether there is one."""
-        self._found = text
-        if not text:
-            self.refresh()
-            return False
-        lowered = text.lower()
-
-        def holds(passage: Passage) -> bool:
-            return lowered in passage_words(passage).lower()
-
-        before = self._current
-        self.walk(step, holds)
-        if self._current == before:  # once around
-            self._current = ""
-            port = self.viewport
-            found = port.near(holds, port.count - 1 if step < 0 else 0, step)
-            self._current = before
-            if found is not None:
-                self._go(found)
+    def search(self, text: str) -> bool:
+        """To the nearest place upwards that holds these words; whether there is one."""
+        self.finding.search(text)
         self.refresh()
-        here = self.current()
-        return here is not None and holds(here)
+        return self.find_on(-1)
+
+    def find_on(self, step: int) -> bool:
+        """To the next place in a direction, once around; whether there is one."""
+        port = self.viewport
+        last = port.passage_at(min(self.size.height, port.visible_rows) - 1) or (port.count, 0)
+        hit = self.finding.step(step, last if step < 0 else port.passage_at(0) or (0, 0))
+        index = port.index_of(hit.key) if hit is not None else None
+        if hit is None or index is None:
+            return False
+        self._current = hit.key
+        row = hit.pieces[0].row
+        port.lines()
+        if not any(port.passage_at(y) == (index, row) for y in range(self.size.height)):
+            port.to(index, row=row, above=self.size.height // 3)
+        if index < NEAR_TOP:
+            self.post_message(self.OlderWanted())
+        self.post_message(self.Moved())
+        self.refresh()
+        self.redraw()
+        return True
 
     def unmark(self) -> None:
         """Nobody walks through it any more; marks go."""
         self.reading = False
-        self._current = self._found = ""
+        self._current = ""
+        self.finding.end()
         self.refresh()
 
     def stop_reading(self) -> None:

@@ -145,10 +145,10 @@ class Viewport:
         if self.count:
             self._stand(0, 0)
 
-    def to(self, index: int, *, above: int = 0) -> None:
-        """Put a passage at the top, with some rows above it."""
+    def to(self, index: int, *, row: int = 0, above: int = 0) -> None:
+        """Put a row of a passage at the top, with some rows above it."""
         if 0 <= index < self.count:
-            self._stand(*self._back(index, 0, above))
+            self._stand(*self._back(index, row, above))
             if self._ends_on_screen():
                 self._top = None
 
@@ -169,6 +169,33 @@ class Viewport:
         """The rows of a passage as they are drawn, a blank one before it included where there is one."""
         self._block(index)
         return self._drawn[self.passage(index).key].rows
+
+    @property
+    def columns(self) -> int:
+        """How wide it is."""
+        return self._columns
+
+    def is_apart(self, index: int) -> bool:
+        """Whether a blank row stands before a passage."""
+        return bool(index) and self._apart(self.passage(index - 1), self.passage(index))
+
+    def opened_rows(self, index: int, level: int) -> Sequence[Row]:
+        """The rows that a passage would have if it were open so far."""
+        passage = self.passage(index)
+        if self.opened.get(passage.key) == level:
+            return self.rows_of(index)
+        rows = self._rows(passage, self._view(passage, level))
+        return [(), *rows] if rows and self.is_apart(index) else rows
+
+    def _view(self, passage: Passage, opened: int | None) -> View:
+        return View(
+            columns=self._columns,
+            density=self.density,
+            tools=self.tools,
+            opened=opened,
+            reasoning=self.reasoning,
+            cwd=self.cwd,
+        )
 
     def near(self, wanted: Callable[[Passage], bool], start: int, step: int) -> int | None:
         """The next passage of a kind in a direction."""
@@ -230,15 +257,8 @@ class Viewport:
     def _block(self, index: int) -> list[Strip]:
         """The strips of a passage, made when they are first needed."""
         passage = self.passage(index)
-        view = View(
-            columns=self._columns,
-            density=self.density,
-            tools=self.tools,
-            opened=self.opened.get(passage.key),
-            reasoning=self.reasoning,
-            cwd=self.cwd,
-        )
-        apart = bool(index) and self._apart(self.passage(index - 1), passage)
+        view = self._view(passage, self.opened.get(passage.key))
+        apart = self.is_apart(index)
         drawn = self._drawn.get(passage.key)
         if drawn is not None and drawn.passage is passage and drawn.view == view and drawn.apart is apart:
             return drawn.strips
