@@ -225,6 +225,26 @@ async def test_resume_shows_recap_and_last_exchange_and_loads_the_rest_when_scro
         assert lab.rows()[1] == "▌ the first question"
 
 
+async def test_escape_scrolled_up_goes_to_the_newest_line_first_at_work_and_at_rest() -> None:
+    async with screen() as lab:
+        await lab.tell(turn(), prompt("x"), *(words(f"paragraph {n}", reply=f"r{n}") for n in range(40)))
+        assert "Esc interrupts" in lab.rows()[-1]
+        await lab.press("pageup")
+        assert "Esc goes there, then interrupts" in lab.rows()[-1]
+        await lab.press("escape")
+        assert not lab.client.asked(Interrupt)
+        assert "  paragraph 39" in lab.rows()
+        assert "Esc interrupts" in lab.rows()[-1]
+        await lab.press("escape")
+        assert len(lab.client.asked(Interrupt)) == 1
+        await lab.tell(over(reason="interrupted"))
+        await lab.press("pageup")
+        assert lab.rows()[-1].endswith("Esc goes there")
+        await lab.press("escape")
+        assert "newer below" not in lab.text()
+        assert "F1 help" in lab.rows()[-1]
+
+
 async def test_scrolled_up_nothing_moves_while_words_arrive() -> None:
     async with screen() as lab:
         await lab.tell(turn(), prompt("x"), *(words(f"paragraph {n}", reply=f"r{n}") for n in range(40)))

@@ -29,8 +29,10 @@ NARROW, WIDE = 60, 100
 FRAMES = "◐◓◑◒"
 
 
-def activity_row(activity: Activity, columns: int, *, now_s: float, frame: int = 0, stopping: bool = False) -> Row:
-    """The sign of life; empty while nothing goes on."""
+def activity_row(
+    activity: Activity, columns: int, *, now_s: float, frame: int = 0, stopping: bool = False, way_out: bool = True
+) -> Row:
+    """The sign of life; empty while nothing goes on. `way_out`: it also says what stops it."""
     if activity.doing == "idle":
         return ()
     asking = activity.doing == "asking"
@@ -46,8 +48,8 @@ def activity_row(activity: Activity, columns: int, *, now_s: float, frame: int =
         figures.insert(0, f"{len(activity.running)} calls")
     if activity.written:
         figures.append("1 token" if activity.written == 1 else f"{_short(activity.written)} tokens")
-    way_out = "" if stopping or asking else "Esc interrupts"
-    tail = " · ".join([*figures, *([way_out] if way_out and columns >= NARROW else [])])
+    tells = way_out and not stopping and not asking and columns >= NARROW
+    tail = " · ".join([*figures, *(["Esc interrupts"] if tells else [])])
     room = max(columns - 2 - len(tail) - 3, 8)
     text = clip(f"{words} {what}".strip() if what else words, room)
     return clipped((mark, Span(text), Span(f" · {tail}" if tail else "", "dim")), columns)
@@ -74,8 +76,11 @@ def header_row(facts: SessionFacts, columns: int) -> Row:
     return spread(left, said(clip(title, room), "dim") if title and room >= 12 else (), columns)
 
 
-def footer_row(facts: SessionFacts, columns: int, *, hint: str = "", shells: int = 0, below: bool = False) -> Row:
-    """The permission mode, how full the window is, what was spent; or a word to what was just pressed."""
+def footer_row(
+    facts: SessionFacts, columns: int, *, hint: str = "", shells: int = 0, below: bool = False, stopping: bool = False
+) -> Row:
+    """The permission mode, how full the window is, what was spent, what Esc does next; or a word to what was just
+    pressed."""
     mode = MODES.get(facts.permission_mode, facts.permission_mode)
     style = "warning" if facts.permission_mode == "bypassPermissions" else "dim"
     key = " ⇧⇥" if columns >= NARROW else ""
@@ -85,9 +90,18 @@ def footer_row(facts: SessionFacts, columns: int, *, hint: str = "", shells: int
     for part in (_meter(facts, columns), _spent(facts), f"{shells} in the background" if shells else ""):
         if part:
             left += [Span("   "), Span(part, "dim")]
-    newest = f"↓ newer below, {'Alt-End' if facts.state.interruptible else 'Esc'}"
-    right = said(newest, "accent") if below else said("F1 help" if columns >= NARROW else "F1", "dim")
-    return spread(tuple(left), right, columns)
+    return spread(tuple(left), _next_escape(facts, columns, below=below, stopping=stopping), columns)
+
+
+def _next_escape(facts: SessionFacts, columns: int, *, below: bool, stopping: bool) -> Row:
+    """What Esc does when it is pressed now; where it does nothing, where help is."""
+    works = facts.state.interruptible and not stopping
+    if below:
+        after = ", then interrupts" if works else ""
+        return said(f"↓ newer below: Esc goes there{after}" if columns >= NARROW else f"↓ Esc newest{after}", "accent")
+    if works and not facts.state.asks:
+        return said("Esc interrupts", "dim")
+    return said("F1 help" if columns >= NARROW else "F1", "dim")
 
 
 def _meter(facts: SessionFacts, columns: int) -> str:

@@ -51,14 +51,15 @@ class ScreenStop:
         return self._closed_at is not None
 
     def escape(self) -> None:
-        """Once: interrupt what runs. Twice at rest: clear what is typed."""
+        """Scrolled up: to the newest line, at work as at rest. There: interrupt what runs; at rest twice: clear what is
+        typed. The footer says which comes next."""
         now = self._now_s()
         again = now - self._last_escape <= self._window_s
         self._last_escape = float("-inf")
-        if self._conversation.story.working:
-            self._interrupt()
-        elif self._to_newest():
+        if self._to_newest():
             pass
+        elif self._conversation.story.working:
+            self._interrupt()
         elif not self._dock.panel.prompt.is_blank:
             if again:
                 self._dock.panel.prompt.clear_draft()

@@ -155,11 +155,19 @@ class Drawing:
 
     def _activity_row(self, columns: int) -> Row:
         story = self._conversation.story
-        return activity_row(story.activity, columns, now_s=time.time(), frame=self._frame, stopping=self._stopping())
+        return activity_row(
+            story.activity,
+            columns,
+            now_s=time.time(),
+            frame=self._frame,
+            stopping=self._stopping(),
+            way_out=False,  # the footer says it, with what comes before it where one scrolled up
+        )
 
     def _footer_row(self, columns: int) -> Row:
         below = not self._transcript.viewport.following
-        return footer_row(self._conversation.story.facts, columns, hint=self._hint, below=below)
+        facts = self._conversation.story.facts
+        return footer_row(facts, columns, hint=self._hint, below=below, stopping=self._stopping())
 
     def _beat(self) -> None:
         """A pulse while something goes on, slower when nobody looks; none at rest."""
