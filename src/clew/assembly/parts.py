@@ -71,7 +71,7 @@ def answering_parts(setup: PartSetup, known: Sequence[Part]) -> tuple[Part, ...]
         found.append(orientation)
     return (
         *found,
-        UndoPart(),
+        UndoPart(path=setup.past.path),
         ShellPart(),
         PermissionPart(),
         ModelPart(setup),

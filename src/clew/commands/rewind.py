@@ -52,6 +52,8 @@ def preview_lines(event: RewindPreviewed, cwd: str) -> Iterator[str]:
     if not event.files and event.prompts and event.to is None and not event.warnings:
         yield "Prompts (/rewind N goes back to before one, --preview shows it first):"
         yield from _some([f"  {text}" for text in event.prompts[-MAX_PROMPTS:]], MAX_PROMPTS)
+        if event.windows:
+            yield f"{window_words(event.windows)} Going back to an earlier one brings back the window of then."
         return
     yield f"Preview, nothing was changed: {count(len(event.files), 'file')}."
     for item in event.files[:MAX_FILES]:
@@ -68,6 +70,12 @@ def preview_lines(event: RewindPreviewed, cwd: str) -> Iterator[str]:
         yield from _some([f"  {text}" for text in event.prompts], MAX_PROMPTS)
     for line in event.warnings:
         yield f"Not restored: {' '.join(line.split())}"
+
+
+def window_words(windows: tuple[int, ...]) -> str:
+    """Where /clear emptied the window."""
+    numbers = ", ".join(map(str, windows))
+    return f"/clear emptied the window before {'prompt' if len(windows) == 1 else 'prompts'} {numbers}."
 
 
 def rewound_lines(event: Rewound, cwd: str) -> Iterator[str]:

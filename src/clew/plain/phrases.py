@@ -21,6 +21,7 @@ from clew.presentation.story.passages import (
     NotePassage,
     Passage,
     PassageBase,
+    PlanPassage,
     PromptPassage,
     ReasoningPassage,
     RecapPassage,
@@ -166,6 +167,13 @@ def _(passage: DiffPassage, look: Look) -> Iterator[Piece]:
         yield from behind_gutter(block_rows(block, look.text_columns, indent=(), full=True, cwd=passage.cwd))
     for line in diff_remarks(passage):
         yield Shown(line, hang="  ")
+
+
+@_phrased.register
+def _(passage: PlanPassage, look: Look) -> Iterator[Piece]:
+    """The plan itself was shown where it was asked about."""
+    if passage.outcome:
+        yield Shown(f"{WORDS['info']}{passage.outcome}", LEVELS["info"], hang="  ")
 
 
 @_phrased.register

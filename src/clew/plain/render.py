@@ -301,7 +301,7 @@ class Renderer:
     def _tell(self, passage: Passage) -> None:
         match passage:
             case WordsPassage():
-                if passage.text.strip():
+                if passage.text.strip() and not passage.withdrawn:
                     self._flow.grow(passage)
             case ReasoningPassage():
                 if self._show_reasoning and not passage.growing:

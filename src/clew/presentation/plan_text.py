@@ -16,6 +16,13 @@ def after_words(proposed: PlanProposed) -> str:
     return f"{one_line(mode)}: {MODES[mode]}" if mode in MODES else one_line(mode)
 
 
+def plan_name(plan: str) -> str:
+    """The heading that a plan has, else its first line."""
+    lines = [line.strip() for line in plan.splitlines() if line.strip()]
+    heading = next((line for line in lines if line.startswith("#")), lines[0] if lines else "")
+    return heading.lstrip("#").strip() or "no words"
+
+
 def answer_words(event: PlanAnswered) -> str:
     """What was said to it; empty: nobody did."""
     edited = ", as you changed it" if event.plan else ""

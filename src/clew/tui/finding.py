@@ -10,14 +10,22 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from clew.presentation.rows.spans import Row, goes_on
-from clew.presentation.story.passages import BatchPassage, DiffPassage, Passage, ReasoningPassage, ShellPassage
+from clew.presentation.story.passages import (
+    BatchPassage,
+    DiffPassage,
+    Passage,
+    PlanPassage,
+    ReasoningPassage,
+    ShellPassage,
+    WordsPassage,
+)
 from clew.presentation.story.words import searched_words
 from clew.text.terminal_text import clusters
 from clew.tui.reading.viewport import Place, Viewport
 
 OPEN = 2
 """How far a passage is opened for a hit: all of it."""
-FOLDING = (BatchPassage, ShellPassage, DiffPassage, ReasoningPassage)
+FOLDING = (BatchPassage, ShellPassage, DiffPassage, ReasoningPassage, PlanPassage, WordsPassage)
 _TOKENS = re.compile(r"\w+")
 
 

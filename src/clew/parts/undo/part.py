@@ -1,5 +1,7 @@
 """Going back in a session: /undo, /redo and /rewind, their previews, and what the session changed so far."""
 
+from pathlib import Path
+
 from clew.agents.undo_hook import UndoHook
 from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession
 from clew.protocol.events import Event, Rewound
@@ -26,7 +28,9 @@ class UndoPart(Part):
     """Works only between turns: nobody else changes files or the conversation meanwhile. The files themselves are kept
     by the session's `UndoHook`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, path: Path | None = None) -> None:
+        self._path = path
+        """The log: prompts that left the window long ago are only there."""
         self._undo: UndoHook | None = None
         self._restoring = False
         """Files are being brought back: nothing that changes files or the conversation may begin."""
@@ -71,7 +75,7 @@ class UndoPart(Part):
 
         self._restoring = True
         try:
-            back = await way_back(op, self._session, undo)
+            back = await way_back(op, self._session, undo, self._path)
         except BaseException:
             self._restoring = False
             raise
@@ -90,7 +94,7 @@ class UndoPart(Part):
         undo = self._between_turns()
         from clew.parts.undo.way_back import preview  # as above
 
-        return await preview(lookup, self._session, undo)
+        return await preview(lookup, self._session, undo, self._path)
 
     def _between_turns(self) -> UndoHook:
         if self._undo is None:

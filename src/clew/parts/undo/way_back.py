@@ -1,6 +1,8 @@
 """The way back: what /undo, /redo and /rewind do to files and to the conversation, as a preview or for real."""
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
@@ -8,14 +10,16 @@ from msgspec import Struct
 from clew.agents.undo_hook import UndoHook
 from clew.host.part import OpRefused
 from clew.host.session import Session
-from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, EventEntry, UserEntry
+from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, EventEntry, SystemEntry, UserEntry
 from clew.protocol.event_kinds.context import FileRestore, RewindScope
 from clew.protocol.events import Notice, Rewound
 from clew.protocol.ids import CallId, EntryId
 from clew.protocol.lookups.session import PreviewRedo, PreviewRewind, PreviewUndo, RewindPreviewed
 from clew.protocol.ops import Redo, Rewind, Undo
 from clew.transcript.chain.chain import build_chain
+from clew.transcript.chain.links import is_boundary
 from clew.transcript.index.digest import prompt_text
+from clew.transcript.past.reader import iterate
 from clew.undo.errors import NothingToRestore, UndoError
 from clew.undo.keeper import UndoKeeper
 from clew.undo.plan import FilePlan, RestorePlan, only_paths
@@ -34,11 +38,12 @@ class Route(Struct, kw_only=True):
     plan: RestorePlan | None = None
     files: tuple[FilePlan, ...] = ()
     prompts: tuple[str, ...] = ()
+    windows: tuple[int, ...] = ()
 
 
-async def way_back(op: WayBack, session: Session, undo: UndoHook) -> Callable[[], Awaitable[None]]:
+async def way_back(op: WayBack, session: Session, undo: UndoHook, path: Path | None) -> Callable[[], Awaitable[None]]:
     """Find out what the op means. What it returns does it. Raises OpRefused."""
-    route, keeper = await _found(op, session, undo)
+    route, keeper = await _found(op, session, undo, path)
 
     async def go() -> None:
         try:
@@ -49,9 +54,9 @@ async def way_back(op: WayBack, session: Session, undo: UndoHook) -> Callable[[]
     return go
 
 
-async def preview(lookup: Preview, session: Session, undo: UndoHook) -> RewindPreviewed:
+async def preview(lookup: Preview, session: Session, undo: UndoHook, path: Path | None) -> RewindPreviewed:
     """What the op would do that this is a preview of. Raises OpRefused."""
-    route, keeper = await _found(lookup, session, undo)
+    route, keeper = await _found(lookup, session, undo, path)
     try:
         patches = {block.path: block.patch for block in await keeper.preview(route.plan)} if route.plan else {}
     except (UndoError, OSError) as error:
@@ -64,20 +69,23 @@ async def preview(lookup: Preview, session: Session, undo: UndoHook) -> RewindPr
         ),
         warnings=route.plan.warnings if route.plan is not None else (),
         prompts=route.prompts,
+        windows=route.windows,
     )
 
 
-async def _found(asked: WayBack | Preview, session: Session, undo: UndoHook) -> tuple[Route, UndoKeeper]:
+async def _found(
+    asked: WayBack | Preview, session: Session, undo: UndoHook, path: Path | None
+) -> tuple[Route, UndoKeeper]:
     try:
         keeper = await undo.keeper()
-        return await _route(asked, session, keeper), keeper
+        return await _route(asked, session, keeper, path), keeper
     except UndoError as error:
         raise OpRefused(str(error)) from error
     except OSError as error:
         raise OpRefused(f"the kept files cannot be read: {error}") from error
 
 
-async def _route(asked: WayBack | Preview, session: Session, keeper: UndoKeeper) -> Route:
+async def _route(asked: WayBack | Preview, session: Session, keeper: UndoKeeper, path: Path | None) -> Route:
     match asked:
         case Undo() | PreviewUndo():
             plan = await keeper.plan_undo()
@@ -85,20 +93,23 @@ async def _route(asked: WayBack | Preview, session: Session, keeper: UndoKeeper)
         case Redo() | PreviewRedo():
             return await _forth(session, keeper)
         case Rewind() | PreviewRewind():
-            return await _back(asked, session, keeper)
+            return await _back(asked, await asyncio.to_thread(_whole, session, path), keeper)
 
 
-async def _back(op: Rewind | PreviewRewind, session: Session, keeper: UndoKeeper) -> Route:
-    chain = _whole(session)
+async def _back(op: Rewind | PreviewRewind, chain: tuple[Entry, ...], keeper: UndoKeeper) -> Route:
     prompts = [prompt_text(entry) for entry in prompts_of(chain)]
     if not op.to:
         if isinstance(op, Rewind):
             raise OpRefused("name the prompt to go back to")
-        return Route(direction="rewind", scope="conversation", prompts=_numbered(prompts, 0))
+        return Route(
+            direction="rewind", scope="conversation", prompts=_numbered(prompts, 0), windows=tuple(_windows(chain))
+        )
     moment = find_moment(chain, op.to)
+    remain = _said_until(chain, moment.resume_at)
     route = Route(direction="rewind", scope=op.scope, to=moment.resume_at)
+    route.windows = tuple(number for number in _windows(chain) if number > remain)
     if op.scope != "files":
-        route.prompts = _numbered(prompts, _said_until(chain, moment.resume_at))
+        route.prompts = _numbered(prompts, remain)
     if op.scope != "conversation":
         try:
             route.plan = await keeper.plan_since(moment.at)
@@ -133,10 +144,26 @@ def _speaks(entry: Entry) -> bool:
     )
 
 
-def _whole(session: Session) -> tuple[Entry, ...]:
-    """The conversation as people saw it, compacted parts included."""
-    entries = session.journal.main.conversation.entries
-    return build_chain(entries, session_id=session.started.session_id, past_boundaries=True).entries
+def _whole(session: Session, path: Path | None) -> tuple[Entry, ...]:
+    """The conversation as people saw it, compacted and cleared parts included. What was before the window is read from
+    the log where memory does not hold it."""
+    name = session.started.session_id
+    chain = build_chain(session.journal.main.conversation.entries, session_id=name, past_boundaries=True).entries
+    if path is None or not chain or not is_boundary(chain[0]):
+        return chain
+    try:
+        entries = [found.entry for found in iterate(path) if found.entry is not None]
+    except OSError:
+        return chain
+    return build_chain(entries, session_id=name, past_boundaries=True).entries
+
+
+def _windows(chain: Sequence[Entry]) -> Iterator[int]:
+    """The numbers of the prompts that a new, empty window begins with."""
+    for place, entry in enumerate(chain):
+        about = entry.compact_metadata if isinstance(entry, SystemEntry) and is_boundary(entry) else None
+        if place and (about or {}).get("trigger") == "clear":
+            yield len(prompts_of(chain[:place])) + 1
 
 
 def _said_until(chain: Sequence[Entry], tip: EntryId | None) -> int:

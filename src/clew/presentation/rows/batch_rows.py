@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from clew.config.schema import Density
 from clew.orient.deeds import fitted, grouped, named_call
-from clew.presentation.rows.block_rows import block_rows
+from clew.presentation.rows.block_rows import QUESTION_COLUMNS, answered_rows, block_rows
 from clew.presentation.rows.spans import Row, Span, clipped, preformatted, quiet, said, spread
 from clew.presentation.story.call_line import call_line
 from clew.presentation.story.passages import BatchPassage, CallShown
-from clew.protocol.display import DiffBlock, TodoBlock
+from clew.protocol.display import DiffBlock, TableBlock, TodoBlock
 from clew.text.figures import count, duration
 from clew.text.terminal_text import clip, sanitize
 
@@ -117,7 +117,9 @@ def call_details(shown: CallShown, columns: int, level: int, cwd: str = "") -> l
         return []
     rows: list[Row] = []
     for block in shown.display:
-        if level or isinstance(block, TodoBlock):
+        if isinstance(block, TableBlock) and block.columns == QUESTION_COLUMNS:
+            rows += answered_rows(block, columns - 1, indent)
+        elif level or isinstance(block, TodoBlock):
             rows += block_rows(block, columns - 1, indent=indent, full=level > 1, cwd=cwd)
     if level and not any(isinstance(block, DiffBlock) for block in shown.display) and (not rows or level > 1):
         known = shown.display and not shown.failed

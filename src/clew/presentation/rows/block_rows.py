@@ -21,6 +21,8 @@ DIFF_LINES = 16
 OUTPUT_LINES = 8
 FULL_LINES = 1_000
 LISTED = 6
+QUESTION_COLUMNS = ("question", "answer")
+"""Of the table that tells what a person answered."""
 _TODO = {"completed": ("☑ ", "dim strike"), "in_progress": ("▸ ", "bold"), "pending": ("☐ ", "")}
 
 
@@ -96,6 +98,17 @@ def _listed(lines: list[str], columns: int, indent: Row, *, full: bool) -> list[
 def _cut(rows: list[Row], columns: int, indent: Row, limit: int) -> list[Row]:
     made = preformatted(rows[:limit], columns, indent=indent)
     return [*made, (*quiet(indent), Span(f"… {len(rows) - limit:,} more", "dim"))] if len(rows) > limit else made
+
+
+def answered_rows(block: TableBlock, columns: int, indent: Row) -> list[Row]:
+    """Questions that were put to a person, each with its answer."""
+    rows: list[Row] = []
+    margin = quiet(indent)
+    for question, answer, *_ in block.rows:
+        rows += wrapped([Span(sanitize(question, one_line=True), "dim")], columns, first=margin, hang=indent)
+        arrow: Row = (*margin, Span("→ ", "accent"))
+        rows += wrapped([Span(sanitize(answer), "bold")], columns, first=arrow, hang=(*indent, Span("  ")))
+    return rows
 
 
 def _table(block: TableBlock, columns: int, indent: Row, *, full: bool) -> list[Row]:

@@ -8,6 +8,7 @@ from msgspec import Struct
 from clew.commands.answers import answer_lines
 from clew.commands.plan import plan_heading
 from clew.config.schema import Density
+from clew.presentation.plan_text import plan_name
 from clew.presentation.rows import late
 from clew.presentation.rows.spans import EMPTY, Row, Span, clipped, preformatted, said, width_of, wrapped
 from clew.presentation.story.passages import (
@@ -18,6 +19,7 @@ from clew.presentation.story.passages import (
     NotePassage,
     Passage,
     PassageBase,
+    PlanPassage,
     PromptPassage,
     ReasoningPassage,
     RecapPassage,
@@ -25,6 +27,7 @@ from clew.presentation.story.passages import (
     TurnPassage,
     WordsPassage,
 )
+from clew.protocol.events import CompactionEnded
 from clew.protocol.lookups.session import PlanShown
 from clew.text.figures import count
 from clew.text.terminal_text import attachment_label, sanitize
@@ -32,7 +35,9 @@ from clew.text.terminal_text import attachment_label, sanitize
 GUTTER = 2
 MIN_TEXT_COLUMNS = 8
 MARGIN: Row = (Span(" " * GUTTER, source=""),)
-USER_MARK, SHELL_MARK, RECAP_MARK, CLEW_MARK = "▌ ", "! ", "※ ", "┆ "
+USER_MARK, SHELL_MARK, RECAP_MARK, CLEW_MARK, PLAN_MARK = "▌ ", "! ", "※ ", "┆ ", "☑ "
+TRACE_ROWS = 2
+"""Of words that do not count."""
 SHELL_LINES = 12
 FULL_LINES = 2_000
 _LEVELS = {"info": "notice", "warning": "warning", "error": "error"}
@@ -91,7 +96,35 @@ def _(passage: PromptPassage, view: View) -> list[Row]:
 
 @_rows.register
 def _(passage: WordsPassage, view: View) -> list[Row]:
+    if passage.withdrawn:
+        return _withdrawn(passage, view)
     return behind_gutter(late.markdown_rows(passage.text, view.text_columns))
+
+
+def _withdrawn(passage: WordsPassage, view: View) -> list[Row]:
+    """A dim trace: that these words do not count, and how they began; all of them where it is open."""
+    head = "withdrawn, the stream broke off:"
+    text = sanitize(passage.text).strip()
+    rows = wrapped([Span(f"{head} ", "dim italic"), Span(text, "dim")], view.text_columns)
+    if len(rows) > TRACE_ROWS and not view.opened:
+        more = f" … {count(len(text.split()), 'word')}"
+        rows = [
+            *rows[: TRACE_ROWS - 1],
+            (*clipped(rows[TRACE_ROWS - 1], view.text_columns - len(more)), Span(more, "dim")),
+        ]
+    return marked(rows, CLEW_MARK, "dim", every=True)
+
+
+@_rows.register
+def _(passage: PlanPassage, view: View) -> list[Row]:
+    """The outcome and the plan's heading on one line; the plan itself where it is open."""
+    name = sanitize(plan_name(passage.plan), one_line=True)
+    outcome = sanitize(passage.outcome, one_line=True) or "Plan proposed"
+    sign = Span(" ▾" if view.opened else " ▸", "dim", source="")
+    style = "success" if passage.accepted else "" if passage.outcome else "dim"
+    rows = wrapped([Span(outcome, style), Span(" · ", "dim"), Span(name, "bold"), sign], view.text_columns)
+    head = marked(rows, PLAN_MARK, "accent")
+    return [*head, *behind_gutter(late.markdown_rows(passage.plan, view.text_columns))] if view.opened else head
 
 
 @_rows.register
@@ -143,8 +176,17 @@ def _(passage: AnswerPassage, view: View) -> list[Row]:
         heading = (plan_heading(passage.event, passage.facts.cwd),)
         shown = late.markdown_rows(passage.event.plan, view.text_columns)
         return [*_clew_lines(heading, view, _LEVELS[passage.level]), *behind_gutter(shown)]
+    if isinstance(passage.event, CompactionEnded) and passage.event.kind == "clear":
+        return [_rule("a new window begins here · the log keeps what is above · /compact undo brings it back", view)]
     lines = tuple(answer_lines(passage.event, passage.facts, view.text_columns))
     return _clew_lines(lines, view, _LEVELS[passage.level])
+
+
+def _rule(words: str, view: View) -> Row:
+    """A line across the screen that says why it is there."""
+    line = clipped(said(words, "dim"), view.columns - 6)
+    rest = max(view.columns - 5 - width_of(line), 0)
+    return (Span("── ", "dim", source=""), *line, Span(" " + "─" * rest, "dim", source=""))
 
 
 def _clew_lines(lines: tuple[str, ...], view: View, style: str) -> list[Row]:
@@ -194,6 +236,4 @@ def _(passage: TurnPassage, view: View) -> list[Row]:
         ending = wrapped([Span(sanitize(passage.ending).strip(), style)], view.text_columns)
         rows += marked(ending, CLEW_MARK, "dim", every=True)
     words = " · ".join(filter(None, (passage.figures, sanitize(passage.done, one_line=True))))
-    line = clipped(said(words, "dim"), view.columns - 6)
-    rest = max(view.columns - 5 - width_of(line), 0)
-    return [*rows, (Span("── ", "dim", source=""), *line, Span(" " + "─" * rest, "dim", source=""))]
+    return [*rows, _rule(words, view)]

@@ -41,6 +41,8 @@ class WordsPassage(PassageBase, frozen=True, kw_only=True):
 
     text: str
     growing: bool = False
+    withdrawn: bool = False
+    """It was shown and does not count: its stream broke off before it was whole."""
 
 
 class ReasoningPassage(PassageBase, frozen=True, kw_only=True):
@@ -126,6 +128,15 @@ class DiffPassage(PassageBase, frozen=True, kw_only=True):
     cwd: str = ""
 
 
+class PlanPassage(PassageBase, frozen=True, kw_only=True):
+    """A plan that was put to a person, and what became of it."""
+
+    plan: str
+    outcome: str = ""
+    """What was said to it; empty: nothing yet."""
+    accepted: bool = False
+
+
 class RecapPassage(PassageBase, frozen=True, kw_only=True):
     """Where you are."""
 
@@ -156,6 +167,7 @@ Passage = (
     | LinesPassage
     | AnswerPassage
     | DiffPassage
+    | PlanPassage
     | RecapPassage
     | TurnPassage
 )

@@ -6,7 +6,6 @@ from msgspec.structs import replace
 
 from clew.commands.hooks import hook_line, offered_line
 from clew.commands.mcp import offered_line as servers_line
-from clew.presentation.plan_text import answer_words
 from clew.presentation.story.passages import (
     AnswerPassage,
     DiffPassage,
@@ -40,7 +39,6 @@ from clew.protocol.events import (
     Notice,
     OpRejected,
     PermissionModeChanged,
-    PlanAnswered,
     PromptWithdrawn,
     RangeSnipped,
     RecapReady,
@@ -150,12 +148,6 @@ def _(event: ModelChanged, story: Story, at: str) -> Story:
 @fold.register
 def _(event: PermissionModeChanged, story: Story, at: str) -> Story:
     return _noted(story, f"Permission mode: {event.mode}", at, minor=True)
-
-
-@fold.register
-def _(event: PlanAnswered, story: Story, at: str) -> Story:
-    words = answer_words(event)
-    return _noted(story, words, at) if words else story
 
 
 @fold.register

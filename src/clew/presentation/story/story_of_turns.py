@@ -5,18 +5,21 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from clew.orient.deeds import Deed, fitted, grouped
+from clew.presentation.plan_text import answer_words
 from clew.presentation.story.call_deeds import call_deeds
 from clew.presentation.story.passages import (
     BatchPassage,
     CallShown,
+    NotePassage,
     Passage,
+    PlanPassage,
     PromptPassage,
     ReasoningPassage,
     ShellPassage,
     TurnPassage,
     WordsPassage,
 )
-from clew.presentation.story.story import LATE, Story, fold, known, put, settled, with_call
+from clew.presentation.story.story import LATE, Story, added, fold, known, put, settled, with_call
 from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
@@ -25,6 +28,7 @@ from clew.protocol.events import (
     CallChanged,
     ElicitationRequested,
     PartCompleted,
+    PlanAnswered,
     PlanProposed,
     PromptAccepted,
     QuestionAsked,
@@ -37,6 +41,7 @@ from clew.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
+from clew.protocol.ids import EntryId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import (
     DocumentPart,
@@ -90,8 +95,20 @@ def _runs(passage: Passage) -> bool:
 
 
 def _whole(passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
-    """What was not whole when its request ended is in no log and no view, so it is not on the screen either."""
-    return tuple(passage for passage in passages if not getattr(passage, "growing", False))
+    """What was not whole when its request ended is in no log and no view. Words that somebody may have read stay as a
+    trace; a beginning of reasoning, which is folded, goes."""
+    if not any(getattr(passage, "growing", False) for passage in passages):
+        return passages
+    kept = (_trace(passage) if getattr(passage, "growing", False) else passage for passage in passages)
+    return tuple(passage for passage in kept if passage is not None)
+
+
+def _trace(passage: Passage) -> WordsPassage | None:
+    """What is left of words that do not count; None for what nobody saw."""
+    if not isinstance(passage, WordsPassage) or not passage.text.strip():
+        return None
+    key = passage.key if passage.withdrawn else f"{passage.key}:withdrawn"
+    return replace(passage, key=key, entry_id=EntryId(""), growing=False, withdrawn=True)
 
 
 @fold.register
@@ -167,13 +184,15 @@ def _(event: ReplyWithdrawn, story: Story, at: str) -> Story:
                 kept.append(replace(passage, calls=calls))
         elif not (passage.key.startswith(f"{event.reply_id}:") and (passage.entry_id in void or not passage.entry_id)):
             kept.append(passage)
+        elif (trace := _trace(passage)) is not None:
+            kept.append(trace)
     return replace(story, now=tuple(kept))
 
 
 @fold.register
 def _(event: AttemptEnded, story: Story, at: str) -> Story:
     now = _whole(story.now)
-    return story if len(now) == len(story.now) else replace(story, now=now)
+    return story if now is story.now else replace(story, now=now)
 
 
 @fold.register
@@ -235,10 +254,29 @@ def _(event: ApprovalResolved, story: Story, at: str) -> Story:
     return with_call(story, event.call_id, lambda shown: replace(shown, state="announced"))
 
 
-@fold.register(QuestionAsked)
-@fold.register(PlanProposed)
-def _(event: QuestionAsked | PlanProposed, story: Story, at: str) -> Story:
+@fold.register
+def _(event: QuestionAsked, story: Story, at: str) -> Story:
     return with_call(story, event.call_id, lambda shown: replace(shown, state="asking"))
+
+
+@fold.register
+def _(event: PlanProposed, story: Story, at: str) -> Story:
+    story = with_call(story, event.call_id, lambda shown: replace(shown, state="asking"))
+    return put(story, PlanPassage(key=f"plan:{event.request_id}", at=at, plan=event.plan))
+
+
+@fold.register
+def _(event: PlanAnswered, story: Story, at: str) -> Story:
+    """The plan stays, folded under its heading, with what was said to it."""
+    proposed = known(story, f"plan:{event.request_id}")
+    words = answer_words(event)
+    if not isinstance(proposed, PlanPassage):
+        return added(story, lambda key: NotePassage(key=key, at=at, text=words)) if words else story
+    accepted = event.decision != "keep_planning"
+    return put(
+        story,
+        replace(proposed, plan=event.plan or proposed.plan, outcome=words or "Plan not answered", accepted=accepted),
+    )
 
 
 @fold.register

@@ -15,6 +15,7 @@ from clew.presentation.story.passages import (
     NotePassage,
     Passage,
     PassageBase,
+    PlanPassage,
     PromptPassage,
     ReasoningPassage,
     RecapPassage,
@@ -59,6 +60,11 @@ def _(passage: BatchPassage) -> str:
         line = call_line(shown, WIDE)
         lines += [named_call(shown.call), *([line] if line != named_call(shown.call) else []), shown.text]
     return "\n".join(filter(None, lines))
+
+
+@_words.register
+def _(passage: PlanPassage) -> str:
+    return "\n\n".join(filter(None, (passage.outcome, passage.plan)))
 
 
 @_words.register

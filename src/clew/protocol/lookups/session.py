@@ -131,6 +131,9 @@ class RewindPreviewed(Answer, frozen=True, kw_only=True, tag="rewind.previewed")
     warnings: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
     """Prompts that would leave the view."""
+    windows: tuple[int, ...] = ()
+    """The numbers of those that a window which /clear emptied begins with: going back to before one of them brings back
+    what was in the window until then."""
 
 
 class PreviewRewind(Lookup[RewindPreviewed], frozen=True, kw_only=True, tag="rewind.preview"):

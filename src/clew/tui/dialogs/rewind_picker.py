@@ -1,6 +1,7 @@
 """Going back: first the prompt, then what goes back with it; all that would change is in sight before it does."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from clew.presentation.rows.diffs import diff_rows
 from clew.presentation.rows.spans import Row, Span, clipped, wrapped
@@ -23,6 +24,7 @@ SCOPES: tuple[tuple[RewindScope, str, str], ...] = (
     ("files", "f", "Only the files"),
 )
 MAX_PATCH_LINES = 200
+CLEARED = "── /clear emptied the window here; what is below brings the window of then back"
 
 
 def open_dialog(event: Event | Answer, context: DialogContext) -> Dialog:
@@ -39,6 +41,7 @@ class RewindPicker(Picker):
     def __init__(self, listed: RewindPreviewed, context: DialogContext) -> None:
         super().__init__()
         self._prompts = [_numbered(text) for text in listed.prompts]
+        self._windows = {str(number) for number in listed.windows}
         self._cwd = context.facts.cwd
         self._target = ""
         """The number of the prompt to go back to; empty while none is chosen."""
@@ -54,11 +57,14 @@ class RewindPicker(Picker):
 
     def rows_for(self, words: list[str]) -> Sequence[Option]:
         """Newest first: that is where people want to go."""
-        return [
-            Option(value=number, rows=lambda columns, at=number, said=text: [_prompt_row(at, said, columns)])
-            for number, text in reversed(self._prompts)
-            if holds(f"{number} {text}", words)
-        ]
+        found: list[Option] = []
+        for number, text in reversed(self._prompts):
+            if holds(f"{number} {text}", words):
+                row = partial(_prompt_row, number, text)
+                found.append(Option(value=number, rows=lambda columns, row=row: [row(columns)]))
+            if not words and number in self._windows:
+                found.append(Option(value="", heading=True, label=(Span(CLEARED, "dim"),)))
+        return found
 
     def hint(self) -> str:
         if not self._target:
@@ -134,6 +140,8 @@ class RewindPicker(Picker):
             rows += wrapped((Span(f"Leaves the conversation: {count(len(self._preview.prompts), 'prompt')}"),), columns)
             for text in self._preview.prompts:
                 rows += wrapped((Span(sanitize(text, one_line=True), "dim"),), columns, first=(Span("  "),), hang=_DEEP)
+        if self._preview.windows:
+            rows += wrapped((Span("Brings back what was in the window before /clear emptied it."),), columns)
         for item in self._preview.files:
             rows += _file_rows(item, self._cwd, columns)
         if not self._preview.files:

@@ -18,9 +18,11 @@ from clew.presentation.story.passages import (
     BatchPassage,
     DiffPassage,
     Passage,
+    PlanPassage,
     PromptPassage,
     ReasoningPassage,
     ShellPassage,
+    WordsPassage,
 )
 from clew.presentation.story.words import passage_words
 from clew.tui.finding import Finding
@@ -208,9 +210,11 @@ class Transcript(Widget, can_focus=True):
         match passage:
             case BatchPassage():
                 level = late.next_level(passage, self.viewport.density, self.viewport.tools, opened)
-            case ReasoningPassage() | ShellPassage() | DiffPassage():
+            case ReasoningPassage():
                 shown = bool(opened) if opened is not None else self.viewport.reasoning
                 level = 0 if shown else 2
+            case ShellPassage() | DiffPassage() | PlanPassage() | WordsPassage(withdrawn=True):
+                level = 0 if opened else 2
             case _:
                 return
         self.viewport.opened[passage.key] = level
