@@ -84,7 +84,7 @@ async def test_words_of_a_stream_that_broke_off_stay_as_a_trace() -> None:
         await lab.tell(turn(), prompt("x"), delta("The scale rounds "), delta("up, and the"))
         await lab.tell(
             ReplyWithdrawn(reply_id=MessageId("r1"), entry_ids=(), reason="the stream ended early"),
-            AttemptEnded(reply_id=MessageId("r1"), step=1, model="m", outcome="error"),
+            AttemptEnded(reply_id=MessageId("r1"), step=1, model="m", outcome="failed"),
         )
         assert "┆ withdrawn, the stream broke off: The scale rounds up, and the" in lab.rows()
         await lab.tell(words("The scale rounds up, and the sum is more.", reply="r2"), over())

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from pathlib import Path, PurePath
 from typing import Any, cast
 
 from textual import events
@@ -45,13 +44,11 @@ from clew.tui.reading.mode import ReadingMode
 from clew.tui.reading.strips import speaks_unicode
 from clew.tui.reading.transcript import Transcript
 from clew.tui.screen_actions import ScreenActions
-from clew.tui.screen_settings import ScreenSettings
+from clew.tui.screen_settings import LiveScreen
 from clew.tui.stop_keys import EXIT_INTERRUPTED, ScreenStop
 from clew.tui.terminal.presence import ScreenPresence
 from clew.tui.terminal_app import TerminalApp
-from clew.tui.themes import animation, register, theme_for, without_colour
-
-SHEETS: list[str | PurePath] = [*sorted(Path(__file__).parent.rglob("*.tcss"))]
+from clew.tui.themes import SHEETS, animation, register, theme_for, without_colour
 
 
 class ClewApp(TerminalApp, inherit_bindings=False):
@@ -121,7 +118,7 @@ class ClewApp(TerminalApp, inherit_bindings=False):
             hint=self.drawing.hint,
             whole=lambda: self.conversation.story.whole,
         )
-        self.settings = ScreenSettings(
+        self.settings = LiveScreen(
             options.screen, self, self.transcript, self.prompt, env=env, take_mouse=self.take_mouse
         )
         self.actions = ScreenActions(

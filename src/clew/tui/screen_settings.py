@@ -17,7 +17,7 @@ from clew.tui.themes import animation
 NAMES = {field.encode_name: field.name for field in msgspec.structs.fields(ScreenSettings)}
 
 
-class ScreenSettings:
+class LiveScreen:
     """Holds the settings in force and puts others in force."""
 
     def __init__(

@@ -32,9 +32,6 @@ PASTE_END = "\x1b[201~"
 _ALT_NAMES = {"\r": "alt+enter", "\n": "alt+enter", "\x7f": "alt+backspace", "\x08": "alt+backspace", "\t": "alt+tab"}
 _ALT_SIGNS = {"<": "less_than_sign", ">": "greater_than_sign", "_": "underscore", ".": "full_stop", ",": "comma"}
 
-MAX_BEHIND = 32_768
-"""Characters on their way to a slow terminal above which nothing more is drawn."""
-
 
 class InputParser(XTermParser):
     """Textual's parser with two shortcuts before it."""
