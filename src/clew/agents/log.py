@@ -14,6 +14,8 @@ from clew.protocol.events import (
     Event,
     PermissionModeChanged,
     PromptAccepted,
+    PromptQueued,
+    PromptWithdrawn,
     Rewound,
     SessionStarted,
     ShellEnded,
@@ -21,7 +23,7 @@ from clew.protocol.events import (
     ToolStarted,
     TurnEnded,
 )
-from clew.protocol.ids import MAIN_AGENT, AgentId
+from clew.protocol.ids import MAIN_AGENT, AgentId, PromptId
 from clew.protocol.state import AgentState, agent_after
 from clew.protocol.tools import ToolSpec
 from clew.transcript.chain.conversation import Conversation
@@ -105,7 +107,7 @@ class AgentLog:
         if self._place is not None and isinstance(event, PromptAccepted | ToolEnded | ShellEnded):
             self.stamp.cwd, self.stamp.git_branch = self._place()
         prompt = self.conversation.system_prompt if hides_the_past(event) else None
-        for entry in entries_of(event, self.stamp):
+        for entry in entries_of(self._recorded(event), self.stamp):
             self.conversation.append(entry)
         self.state = agent_after(event, self.state)
         if prompt is not None:
@@ -114,6 +116,17 @@ class AgentLog:
             self._sum_up()
         if must_be_synced(event):
             self._sink.sync()
+
+    def _recorded(self, event: Event) -> Event:
+        """The event as the log keeps it: the ids of prompts matter there only where it has them as queued."""
+        if isinstance(event, PromptAccepted) and not self._is_kept(event.prompt_id):
+            return msgspec.structs.replace(event, prompt_id=PromptId(""))
+        if isinstance(event, PromptWithdrawn):
+            return msgspec.structs.replace(event, kept=self._is_kept(event.prompt_id))
+        return event
+
+    def _is_kept(self, prompt_id: PromptId) -> bool:
+        return any(item.kept and item.prompt_id == prompt_id for item in self.state.queued)
 
     def keep(self, entry: KnownEntry) -> None:
         """A line that comes from no event."""
@@ -166,6 +179,8 @@ def must_be_synced(event: Event) -> bool:
             return not event.hidden
         case ToolStarted():
             return event.effectful
+        case PromptQueued():
+            return event.kept
         case Answered():
             return True
         case TurnEnded() | Rewound() | ShellEnded():

@@ -90,6 +90,8 @@ class AgentRunner:
         self._spent = spent
         self._turns = first_turn - 1
         self._inbox: deque[Prompt] = deque()
+        self._kept: set[PromptId] = set()
+        """Prompts that were put into the log as queued."""
         self._jobs: deque[Job] = deque()
         self._asides: deque[Aside] = deque()
         self._abort: Abort | None = None
@@ -110,12 +112,16 @@ class AgentRunner:
         """A turn runs or is about to."""
         return self._task is not None and not self._task.done()
 
-    def submit(self, prompt: Prompt) -> None:
-        """Starts a turn when idle; joins at the next step boundary while working. An interrupt counts from here on."""
+    def submit(self, prompt: Prompt, *, kept: bool = False) -> None:
+        """Starts a turn when idle; joins at the next step boundary while working. An interrupt counts from here on.
+        `kept`: the log has it as queued already."""
         if self._closed:
             return
+        kept = kept or (self.working and prompt.origin == "user" and bool(prompt.prompt_id))
         self._inbox.append(prompt)
-        self._publish(PromptQueued(prompt_id=prompt.prompt_id, content=prompt.content, origin=prompt.origin))
+        self._publish(PromptQueued(prompt_id=prompt.prompt_id, content=prompt.content, origin=prompt.origin, kept=kept))
+        if kept:
+            self._kept.add(prompt.prompt_id)
         self._wake()
 
     def perform(self, job: Job) -> None:
@@ -167,11 +173,14 @@ class AgentRunner:
             await asyncio.wait({self._task})
 
     async def stop(self, reason: AbortReason = "closed") -> None:
-        """Take nothing more, settle what runs, and return when that is recorded."""
+        """Take nothing more, settle what runs, and return when that is recorded. Prompts that the log has as queued
+        stay there: whoever opens the session again finds them."""
         self._closed = True
         self._jobs.clear()
         while self._inbox:
-            self._publish(PromptWithdrawn(prompt_id=self._inbox.popleft().prompt_id))
+            prompt = self._inbox.popleft()
+            if prompt.prompt_id not in self._kept:
+                self._publish(PromptWithdrawn(prompt_id=prompt.prompt_id))
         self.interrupt(reason)
         if self._task is not None:
             await asyncio.gather(self._task, return_exceptions=True)

@@ -30,7 +30,7 @@ from clew.engine.turn import Prompt, PromptWord
 from clew.host.door import Door, OpenSession
 from clew.host.model_choice import check_fast_model, check_thinking, chosen_model, connector, key_source, thinking_of
 from clew.host.part import Part, PartSession, PartSetup
-from clew.host.past import Past, interrupted_words, moved_words, new_origin, new_past, note_project
+from clew.host.past import Past, held_words, interrupted_words, moved_words, new_origin, new_past, note_project
 from clew.host.prompt_bytes import PromptBytes, prompt_bytes
 from clew.host.request import SessionRequest, Tell
 from clew.host.session import Journal, Session
@@ -157,7 +157,7 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
         notes.append(note(f"this session belongs to {workspace.root}: it goes on there"))
     told = [text for part in parts for text in part.notes]
     told += [small_words(setup.model, chosen=request.tools is not None)] if small else []
-    notes += [note(text) for text in (*unread(workspace), *told, prompt.note, *gone) if text]
+    notes += [note(text) for text in (*unread(workspace), *told, prompt.note, *gone, held_words(state)) if text]
     if found.branched and isinstance(past.sink, TranscriptWriter):
         past.sink.write_seed()  # the last thing that can fail: whoever asked for it stays in the session they are in
         notes.append(note(f'this is "{past.state().title}"; the session it was copied from stays as it is'))

@@ -29,8 +29,8 @@ def would_end(facts: SessionFacts) -> Iterator[str]:
         yield f"the session for {guest}, who is attached"
     if state.working:
         yield "the running turn" + (f" ({count(len(state.asks), 'question')} open)" if state.asks else "")
-    if state.queued:
-        yield f"{count(len(state.queued), 'prompt')} not sent yet"
+    if any(not item.held for item in state.queued):
+        yield f"{count(len(state.queued), 'prompt')} not sent yet (queued again when you come back)"
     for typed in state.typed:
         yield f"your command: {_short(typed.command)}"
     for task in state.all_tasks:

@@ -24,12 +24,14 @@ from clew.protocol.events import (
     OpAccepted,
     OpRejected,
     PermissionModeChanged,
+    PromptQueued,
+    PromptWithdrawn,
     SessionEnded,
     SessionsFit,
     SessionStarted,
     SnapshotTaken,
 )
-from clew.protocol.ids import MAIN_AGENT
+from clew.protocol.ids import MAIN_AGENT, PromptId
 from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
 from clew.protocol.lookups.session import ListInvocables
 from clew.protocol.ops import (
@@ -41,6 +43,7 @@ from clew.protocol.ops import (
     Interrupt,
     InvocableOp,
     Op,
+    SendQueued,
     SubmitPrompt,
     SwitchSession,
     WithdrawPrompt,
@@ -281,10 +284,8 @@ class Door:
                 if self.opened.go_on is None or session.main.working:
                     raise OpRefused("the session ended in order, so there is nothing to go on with; give a prompt")
                 return partial(session.main.submit, self.opened.go_on)
-            case WithdrawPrompt():
-                if not runner.withdraw(op.prompt_id):
-                    raise OpRefused("it has joined the conversation already")
-                return nothing
+            case WithdrawPrompt() | SendQueued():
+                return self._of_queue(op, runner)
             case Interrupt():
                 return partial(self._interrupt, op)
             case AnswerOp() if type(op) not in self._handlers:
@@ -303,6 +304,29 @@ class Door:
                 if handler is None:
                     raise OpRefused("nothing in this session does that")
                 return await handler(op)
+
+    def _held(self, prompt_id: PromptId) -> list[PromptQueued]:
+        """The prompts that an earlier process left: this one, or all. Raises OpRefused."""
+        queued = [item for item in self.session.journal.main.state.queued if item.held]
+        found = [item for item in queued if prompt_id in ("", item.prompt_id)]
+        if not found:
+            raise OpRefused("it has joined the conversation already" if prompt_id else "no prompt waits to be sent")
+        return found
+
+    def _of_queue(self, op: WithdrawPrompt | SendQueued, runner: AgentRunner) -> Effect:
+        if isinstance(op, WithdrawPrompt) and runner.withdraw(op.prompt_id):
+            return nothing
+        held = self._held(op.prompt_id)
+        if isinstance(op, WithdrawPrompt):
+            return partial(self.session.publish, PromptWithdrawn(prompt_id=op.prompt_id))
+        parts = self.opened.parts
+        prompts = [as_said(one.content, parts, prompt_id=one.prompt_id, origin=one.origin) for one in held]
+
+        def send() -> None:
+            for prompt in prompts:
+                runner.submit(prompt, kept=True)
+
+        return send
 
     def _addressed(self, op: Op) -> AgentRunner:
         """The agent that an op is for. Raises OpRefused."""

@@ -123,6 +123,15 @@ def interrupted_words(state: AgentState) -> tuple[str, ...]:
     )
 
 
+def held_words(state: AgentState) -> str:
+    """What people are told of prompts that were queued when the session ended; empty: none were."""
+    count = len(state.queued)
+    if not count:
+        return ""
+    are = "1 prompt is" if count == 1 else f"{count} prompts are"
+    return f"{are} still queued and not sent: Enter on an empty prompt sends, Up takes the last one back"
+
+
 def note_project(workspace: Workspace, past: Past) -> None:
     """Remember which repository the sessions belong to, so that they are found after a move. Costs nothing twice."""
     store = SessionStore(workspace.home)

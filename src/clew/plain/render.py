@@ -45,6 +45,7 @@ from clew.protocol.events import (
     RetryScheduled,
     SectionKept,
     SessionStarted,
+    SnapshotTaken,
     ToolStarted,
 )
 from clew.protocol.ids import MAIN_AGENT, CallId, PromptId
@@ -106,6 +107,14 @@ def _(event: BatchLabelled, telling: Telling) -> Iterator[Shown]:
     if event.source == "model" or len(event.call_ids) > LONG_GROUP:
         words = f"{event.label} · {count(len(event.call_ids), 'tool')}"
         yield Shown(f"  = {clipped_line(words, telling.look, 4)}", "dim")
+
+
+@_signs.register
+def _(event: SnapshotTaken, telling: Telling) -> Iterator[Shown]:
+    """What an earlier process left in the queue."""
+    for item in event.state.queued:
+        if item.held:
+            yield Shown(f"queued {clipped_line(text_of(item.content), telling.look, 7)}", "dim")
 
 
 @_signs.register

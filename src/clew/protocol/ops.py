@@ -61,6 +61,14 @@ class WithdrawPrompt(OpBase, frozen=True, kw_only=True, tag="prompt.withdraw"):
     prompt_id: PromptId
 
 
+class SendQueued(OpBase, frozen=True, kw_only=True, tag="prompt.send_queued"):
+    """Send prompts that an earlier process left in the queue: a person saw them and pressed a key. Rejected when
+    nothing is held."""
+
+    prompt_id: PromptId = PromptId("")
+    """This one; empty: all, in their order."""
+
+
 class ContinueTurn(OpBase, frozen=True, kw_only=True, tag="turn.continue"):
     """Go on with a turn that was cut off before this process began; rejected when the session ended in order."""
 

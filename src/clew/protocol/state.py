@@ -107,7 +107,7 @@ class AgentState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     waiting: tuple[AnyAsk, ...] = ()
     """What a person must answer, oldest first."""
     queued: tuple[PromptQueued, ...] = ()
-    """Input that has not joined yet."""
+    """Input that has not joined yet; what an earlier process left is `held`."""
     typed: tuple[ShellStarted, ...] = ()
     """Commands the user typed that still run."""
     tasks: tuple[TaskRow, ...] = ()
@@ -125,7 +125,7 @@ class AgentState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def stands(self, *, compacting: bool) -> Standing:
         """The same with or without the work of making the view smaller, which is done between turns, too."""
         asked = self.waiting[0].standing if self.waiting else None
-        at_work = self.working or compacting or bool(self.queued)
+        at_work = self.working or compacting or any(not item.held for item in self.queued)
         return standing_of(asked=asked, at_work=at_work, rest=self.rests or standing_after(self.last_reason))
 
     @property
@@ -142,15 +142,17 @@ class AgentState(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """Without what holds only while a process runs: this part is kept in the log."""
         tasks = tuple(row for row in self.tasks if row.standing.open)
         rest = replace(self, working=False, compacting=False, rests=None, ended_by="", tasks=tasks)
-        return replace(rest, waiting=(), queued=(), typed=(), meter=None)
+        queued = tuple(item for item in self.queued if item.kept)
+        return replace(rest, waiting=(), queued=queued, typed=(), meter=None)
 
     def left_behind(self, rests: Standing = Standing.IDLE, by: Actor | Literal[""] = "") -> "AgentState":
         """The figures of an agent whose process is gone: what was open then was interrupted. `rests`, `by`: how its log
         says that it stands, and who brought it there."""
         kept = self.figures()
         tasks = tuple(replace(row, standing=Standing.INTERRUPTED) for row in kept.tasks)
+        queued = tuple(replace(item, held=True) for item in kept.queued)
         told = rests is standing_after(self.last_reason)
-        return replace(kept, tasks=tasks, rests=None if told else rests, ended_by=by)
+        return replace(kept, tasks=tasks, queued=queued, rests=None if told else rests, ended_by=by)
 
 
 class OpenAsk(NamedTuple):
@@ -244,6 +246,9 @@ def _(event: StepStarted, state: AgentState) -> AgentState:
 
 @_fold.register
 def _(event: PromptQueued, state: AgentState) -> AgentState:
+    if any(item.kept and item.prompt_id == event.prompt_id for item in state.queued):
+        queued = tuple(event if item.prompt_id == event.prompt_id else item for item in state.queued)
+        return replace(state, queued=queued)
     return replace(state, queued=(*state.queued, event))
 
 

@@ -27,7 +27,7 @@ from clew.protocol.events import (
 from clew.protocol.ids import PromptId
 from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.place import FindFiles
-from clew.protocol.ops import SubmitPrompt
+from clew.protocol.ops import SendQueued, SubmitPrompt
 from clew.text.terminal_text import sanitize
 from clew.tui.conversation import ScreenConversation
 from clew.tui.copying import Copying
@@ -203,7 +203,7 @@ class ClewApp(TerminalApp, inherit_bindings=False):
         self.bottom.follow(event, story)
         self.presence.follow(envelope, story)
         self.queue.show(story.facts.state.queued)
-        self.prompt.queued = self.queue.last is not None
+        self.prompt.queued, self.prompt.held = self.queue.last is not None, self.queue.held
         self.drawing.soon()
 
     def _answered(self, answer: Answer | None) -> None:
@@ -309,8 +309,10 @@ class ClewApp(TerminalApp, inherit_bindings=False):
         )
 
     def on_prompt_queued_wanted(self, event: Prompt.QueuedWanted) -> None:
-        """Take the last queued prompt back."""
-        if self.queue.last is not None:
+        """Take the last queued prompt back, or send those that an earlier process left."""
+        if event.send:
+            self.conversation.send(SendQueued())
+        elif self.queue.last is not None:
             self._take_back(self.queue.last.prompt_id, edit=True)
 
     def on_queue_list_edit_wanted(self, event: QueueList.EditWanted) -> None:

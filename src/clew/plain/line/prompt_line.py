@@ -23,7 +23,7 @@ from clew.protocol.ids import PromptId
 from clew.protocol.lookups.base import Lookup
 from clew.protocol.lookups.place import FilesFound, FindFiles
 from clew.protocol.messages import text_of
-from clew.protocol.ops import Op, SetPermissionMode, WithdrawPrompt
+from clew.protocol.ops import Op, SendQueued, SetPermissionMode, WithdrawPrompt
 
 FENCE = '"""'
 
@@ -136,6 +136,7 @@ class PromptLine:
             copy=screen.copy,
             leave=leave,
         )
+        self._by_person = terminal.interactive
         self._taken_back: set[PromptId] = set()
 
     @property
@@ -191,7 +192,9 @@ class PromptLine:
     def take(self, line: str) -> None:
         """Enter: a whole input is carried out, or given back where it cannot be sent."""
         whole = self._composer.add(line)
-        if whole is not None and whole.strip() and not self._entering.take(whole):
+        if whole is not None and not whole.strip() and self._by_person and self._held():
+            self._send(SendQueued())
+        elif whole is not None and whole.strip() and not self._entering.take(whole):
             self._editor.set(whole)
 
     def take_rest(self) -> bool:
@@ -222,6 +225,9 @@ class PromptLine:
         ours = event.prompt_id in self._taken_back
         self._taken_back.discard(event.prompt_id)
         return ours
+
+    def _held(self) -> bool:
+        return any(item.held for item in self._story().facts.state.queued)
 
     def _take_back(self) -> None:
         """The last one that waits, above what is typed now."""

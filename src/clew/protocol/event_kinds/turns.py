@@ -80,18 +80,24 @@ class TurnStarted(LiveEvent, frozen=True, kw_only=True, tag="turn.started"):
     turn: int
 
 
-class PromptQueued(LiveEvent, frozen=True, kw_only=True, tag="prompt.queued"):
-    """Input waits to join. Then comes PromptAccepted or PromptWithdrawn with the same `prompt_id`."""
+class PromptQueued(DurableEvent, frozen=True, kw_only=True, tag="prompt.queued"):
+    """Input waits to join. Then comes PromptAccepted or PromptWithdrawn with the same `prompt_id`. A second one with
+    the same id takes the place of the first."""
 
     prompt_id: PromptId
     content: str | tuple[Part, ...]
     origin: PromptOrigin = "user"
+    kept: bool = False
+    """A person typed it while the agent worked: it is on disk and synced until it joins or is taken back."""
+    held: bool = False
+    """The process that it was typed in is gone: it goes only when a person sends it (SendQueued)."""
 
 
-class PromptWithdrawn(LiveEvent, frozen=True, kw_only=True, tag="prompt.withdrawn"):
-    """Queued input was taken back before it joined; nothing of it is in the log."""
+class PromptWithdrawn(DurableEvent, frozen=True, kw_only=True, tag="prompt.withdrawn"):
+    """Queued input was taken back before it joined. In the log only where the log has the prompt as queued."""
 
     prompt_id: PromptId
+    kept: bool = False
 
 
 class PromptOffered(LiveEvent, frozen=True, kw_only=True, tag="prompt.offered"):

@@ -33,6 +33,8 @@ from clew.protocol.events import (
     PartCompleted,
     PermissionModeChanged,
     PromptAccepted,
+    PromptQueued,
+    PromptWithdrawn,
     RangeSnipped,
     RecapReady,
     ReplyWithdrawn,
@@ -72,6 +74,8 @@ def entries_of(event: Event, stamp: Stamp) -> tuple[KnownEntry, ...]:
                 targets=event.entry_ids, reason=event.reason, reply_id=event.reply_id, **stamp.keyed()
             )
             return (withdrawn,)
+        case PromptQueued() | PromptWithdrawn() if not event.kept:
+            return ()  # it joins at once, or nobody typed it
         case DurableEvent():
             return (_keyed(event, stamp),)
         case _:
@@ -90,6 +94,7 @@ def _spoken(
                 origin=event.origin,
                 continues=event.continues,
                 queued=event.queued,
+                prompt_id=event.prompt_id,
                 **stamp.chain(event.parent_id),
             )
             return (prompt,)

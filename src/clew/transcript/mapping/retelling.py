@@ -82,6 +82,7 @@ def _from_user(entry: UserEntry) -> tuple[Durable, ...]:
             hidden=entry.is_meta or entry.is_compact_summary,
             continues=entry.continues,
             queued=entry.queued,
+            prompt_id=entry.prompt_id,
         )
         return (prompt,)
     details = details_of(entry.tool_use_result)

@@ -57,7 +57,11 @@ class Prompt(EditArea):
             self.query = query
 
     class QueuedWanted(Message):
-        """The last queued prompt is to come back into the prompt."""
+        """The last queued prompt is to come back into the prompt; `send`: those that are held are to be sent."""
+
+        def __init__(self, *, send: bool = False) -> None:
+            super().__init__()
+            self.send = send
 
     class VimModeChanged(Message):
         """Another mode of vi's keys."""
@@ -86,6 +90,8 @@ class Prompt(EditArea):
         """Where pictures are looked for; the session's directory."""
         self.queued = False
         """Prompts wait to join: Up in an empty prompt takes the last one back."""
+        self.held = False
+        """Some of them were left by an earlier process: Enter in an empty prompt sends them."""
         self.completing = PromptCompletion(
             self, completions, commands, lambda query: void(self.post_message(self.CompletionWanted(query)))
         )
@@ -263,6 +269,8 @@ class Prompt(EditArea):
             self.replace("\n", (row, column - 1), (row, column), maintain_selection_offset=False)
             return True
         text = self.text
+        if self.is_blank and self.held:
+            return self.post_message(self.QueuedWanted(send=True))
         try:
             typed = understood(text, self.pastes, self.project)
         except ImageProblem as problem:

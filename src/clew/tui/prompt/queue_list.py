@@ -70,6 +70,11 @@ class QueueList(ScrollView, can_focus=True):
         return self._queued[-1] if self._queued else None
 
     @property
+    def held(self) -> bool:
+        """Whether an earlier process left some: they wait for a key."""
+        return any(item.held for item in self._queued)
+
+    @property
     def _height(self) -> int:
         """Never more than a part of the screen: on a small one the prompt must stay in sight."""
         return min(len(self._queued), MAX_SHOWN, max(1, app_of(self).size.height // 5))
