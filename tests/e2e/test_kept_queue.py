@@ -29,7 +29,7 @@ class Desk:
     def left_with_a_queue(self, front: tuple[str, ...], how: signal.Signals) -> None:
         """Two prompts wait behind a turn that does not end; then the process is gone."""
         person = self.come(*front)
-        person.sees("F1 help" if not front else "/help lists")
+        person.sees("F1 help" if not front else "/help")
         person.type("wait\r")
         person.sees("first words")
         for words in ("second thing", "third thing"):

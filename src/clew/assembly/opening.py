@@ -157,7 +157,7 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
         notes.append(note(f"this session belongs to {workspace.root}: it goes on there"))
     told = [text for part in parts for text in part.notes]
     told += [small_words(setup.model, chosen=request.tools is not None)] if small else []
-    notes += [note(text) for text in (*unread(workspace), *told, prompt.note, *gone, held_words(state)) if text]
+    notes += [note(text) for text in (*unread(workspace), *told, prompt.note, *gone, *left_words(past, state)) if text]
     if found.branched and isinstance(past.sink, TranscriptWriter):
         past.sink.write_seed()  # the last thing that can fail: whoever asked for it stays in the session they are in
         notes.append(note(f'this is "{past.state().title}"; the session it was copied from stays as it is'))

@@ -51,6 +51,8 @@ class Slot(Struct, eq=False):
     """It was let through and may have changed something outside of this session."""
     ran: ToolResult | None = None
     """What its run came to; hooks may still look at it."""
+    left: ToolResult | None = None
+    """What its run had brought when it was stopped."""
     said: CallChange = UNCHANGED
     """What hooks think of it."""
     params: Struct | None = None
@@ -132,7 +134,8 @@ class Calls:
         for slot in unfinished:
             if answer and slot.result is None:
                 limit = slot.tool.max_result_chars if slot.tool is not None else 0
-                await self._finish(slot, slot.ran or cancelled(slot.cancelled or reason), max_chars=limit)
+                result = slot.ran or cancelled(slot.cancelled or reason, slot.left)
+                await self._finish(slot, result, max_chars=limit)
 
     async def fit(self) -> None:
         """All results together within the budget; what stands for some of them is recorded before they are sent."""
@@ -223,7 +226,7 @@ class Calls:
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if slot.cancelled == "sibling_error" and task is not None and task.uncancel() == 0:
-                return slot.ran or cancelled("sibling_error")
+                return slot.ran or cancelled("sibling_error", slot.left)
             raise
         except BadArguments as error:
             return ToolResult(text=str(error), is_error=True)
@@ -282,6 +285,11 @@ class Calls:
         context = self._host.context(
             slot.call.id, progress, lambda questions: self._gate.question(slot.call, questions)
         )
+
+        def leave(result: ToolResult) -> None:
+            slot.left = result
+
+        context.leave = leave
         context.propose = lambda proposed: self._gate.proposal(slot.call, proposed)
         return context
 
@@ -306,6 +314,7 @@ class Calls:
             display=result.display,
             duration_ms=slot.duration_ms,
             refused=slot.refused,
+            stopped=result.stopped,
         )
         await self._channel.emit(ended)
 
@@ -317,9 +326,11 @@ def touched(slot: Slot, tool: Tool[Any], params: Struct, context: ToolContext) -
     return (*own, ToolAccess(tool=slot.through, read_only=True)) if slot.through else own
 
 
-def cancelled(reason: CancelReason) -> ToolResult:
-    """The result of a call that was stopped."""
-    return ToolResult(text=CANCEL_TEXT[reason], is_error=True)
+def cancelled(reason: CancelReason, left: ToolResult | None = None) -> ToolResult:
+    """The result of a call that was stopped, with what it had brought until then."""
+    left = left or ToolResult(text="")
+    text = "\n".join(part for part in (left.text.rstrip("\n"), CANCEL_TEXT[reason]) if part)
+    return ToolResult(text=text, display=left.display, is_error=True, stopped=True)
 
 
 def stricter(said: CallChange, more: CallChange) -> CallChange:

@@ -24,7 +24,7 @@ async def run_turn(
     """One turn. Whether to go on is decided by tool calls alone, never by the stop reason."""
     yield TurnStarted(turn=turn.number)
     try:
-        async for event in joining(turn, prompt):
+        async for event in joining(turn, prompt, steps):
             yield event
     except TurnStopped as stop:
         yield ended(turn, *stopped(turn, stop), noted=False)
@@ -56,9 +56,13 @@ async def run_turn(
     yield ended(turn, reason, error, status=status)
 
 
-async def joining(turn: Turn, prompt: Prompt) -> AsyncGenerator[Event]:
+async def joining(turn: Turn, prompt: Prompt, steps: StepRunner) -> AsyncGenerator[Event]:
     """What the turn is about. When that is not let in, or the turn is stopped before, nothing of it is kept."""
     try:
+        if prompt.reopens:
+            async with aclosing(steps.reopen(turn, prompt.reopens)) as events:
+                async for event in events:
+                    yield event
         async with aclosing(turn.first(prompt)) as events:
             async for event in events:
                 yield event

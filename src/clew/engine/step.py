@@ -1,13 +1,18 @@
 """One step: a model request, recovered where possible, and the tool calls it asked for."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
+from clew.engine.abort import Aborted, settle
 from clew.engine.attempt import Attempt
-from clew.engine.gate import PendingAnswers
+from clew.engine.calls import Calls
+from clew.engine.channel import EventChannel
+from clew.engine.gate import Gate, PendingAnswers
 from clew.engine.ports import ToolHost
 from clew.engine.recovery import RESUME_PROMPT, Accept, GiveUp, Retry, RoomNeeded
-from clew.engine.turn import ContextFull, Turn, TurnInterrupted, TurnStopped
+from clew.engine.result_budget import ResultBudget
+from clew.engine.turn import ContextFull, OpenCall, Turn, TurnInterrupted, TurnStopped
 from clew.protocol.events import AttemptEnded, AttemptOutcome, Event, ModelChanged, Notice, StepEnded, StepStarted
 
 
@@ -59,6 +64,37 @@ class StepRunner:
         if action.resume:
             turn.unanswered = True
             yield turn.accept(RESUME_PROMPT, origin="clew", continues=True)
+
+    async def reopen(self, turn: Turn, opened: tuple[OpenCall, ...]) -> AsyncGenerator[Event]:
+        """Events of calls that were announced by a process that is gone: each gets its one result now. A stop is
+        noticed by whatever the turn does next."""
+        channel = EventChannel()
+        gate = Gate(host=self._host, pending=self.pending, channel=channel, abort=turn.abort, agent=turn.agent.id)
+        calls = Calls(
+            tools=turn.agent.tools,
+            host=self._host,
+            gate=gate,
+            channel=channel,
+            budget=ResultBudget(self._host.results_dir),
+        )
+
+        async def work() -> None:
+            try:
+                for one in opened:
+                    calls.start(calls.reserve(one.call, one.entry_id))
+                await turn.abort.guard(calls.drain())
+            except Aborted:
+                await calls.cancel("interrupted", answer=True)
+            finally:
+                channel.close()
+
+        working = asyncio.create_task(work())
+        try:
+            async for event in channel.drain():
+                yield event
+            await working
+        finally:
+            await settle(working, *(slot.task for slot in calls.slots if slot.task is not None))
 
     def _book(self, turn: Turn, attempt: Attempt, outcome: AttemptOutcome) -> AttemptEnded:
         ended = attempt.ended(turn.steps, outcome)

@@ -74,12 +74,21 @@ class ContextFull(TurnStopped):
         self.about_media = about_media
 
 
+class OpenCall(Struct, frozen=True, kw_only=True):
+    """A call that has no result, and the entry that holds it."""
+
+    call: ToolCallPart
+    entry_id: EntryId
+
+
 class Prompt(Struct, frozen=True, kw_only=True):
     """Input on its way into the conversation."""
 
     content: Content
     prompt_id: PromptId = NO_PROMPT
     origin: PromptOrigin = "user"
+    reopens: tuple["OpenCall", ...] = ()
+    """Calls of the last reply that a process left without a result and that are made again before it joins."""
     expand: "Expand | None" = None
     """It is a slash name of the user's: what it stands for is made when it joins."""
 

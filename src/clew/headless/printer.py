@@ -94,7 +94,7 @@ class Printer:
             case ToolStarted() if verbose:
                 self.error(f"{event.call.name} {msgspec.json.encode(event.call.arguments).decode()[:200]}")
             case ToolEnded() if verbose:
-                outcome = "failed" if event.result.is_error else "done"
+                outcome = "stopped" if event.stopped else "failed" if event.result.is_error else "done"
                 self.error(f"{event.name} {outcome}: {result_text(event.result)[:200]}")
             case _:
                 pass

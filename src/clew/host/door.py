@@ -24,8 +24,10 @@ from clew.protocol.events import (
     OpAccepted,
     OpRejected,
     PermissionModeChanged,
+    PromptAccepted,
     PromptQueued,
     PromptWithdrawn,
+    Rewound,
     SessionEnded,
     SessionsFit,
     SessionStarted,
@@ -122,6 +124,8 @@ class Door:
     def deliver(self, envelope: Envelope) -> None:
         """What a session published goes to everybody who listens."""
         if self._open is not None:
+            if envelope.agent == MAIN_AGENT and isinstance(envelope.event, PromptAccepted | Rewound):
+                self._open.go_on = None  # what was cut off is not the end of the conversation any more
             self._replay.take(envelope, self.session.journal.log(envelope.agent).state)
         for connection in list(self._connections):
             connection.hear(envelope)
@@ -319,11 +323,10 @@ class Door:
         held = self._held(op.prompt_id)
         if isinstance(op, WithdrawPrompt):
             return partial(self.session.publish, PromptWithdrawn(prompt_id=op.prompt_id))
-        parts = self.opened.parts
-        prompts = [as_said(one.content, parts, prompt_id=one.prompt_id, origin=one.origin) for one in held]
 
         def send() -> None:
-            for prompt in prompts:
+            for one in held:
+                prompt = as_said(one.content, self.opened.parts, prompt_id=one.prompt_id, origin=one.origin)
                 runner.submit(prompt, kept=True)
 
         return send

@@ -123,13 +123,29 @@ def interrupted_words(state: AgentState) -> tuple[str, ...]:
     )
 
 
-def held_words(state: AgentState) -> str:
-    """What people are told of prompts that were queued when the session ended; empty: none were."""
-    count = len(state.queued)
-    if not count:
-        return ""
-    are = "1 prompt is" if count == 1 else f"{count} prompts are"
-    return f"{are} still queued and not sent: Enter on an empty prompt sends, Up takes the last one back"
+def going_on(past: Past) -> Prompt | None:
+    """What lets a turn that was cut off go on; None: the session ended in order. A question that was open then is asked
+    again first."""
+    if past.interrupted == "none":
+        return None
+    opened = [
+        OpenCall(call=call, entry_id=entry_id)
+        for call, entry_id in unanswered_calls(past.chain or ())
+        if meant_call(call).name in QUESTION_TOOLS
+    ]
+    return Prompt(content=CONTINUE_PROMPT, origin="clew", reopens=tuple(opened))
+
+
+def left_words(past: Past, state: AgentState) -> tuple[str, ...]:
+    """What people are told of how the session was left: a turn that was cut off, prompts that were queued."""
+    told: list[str] = []
+    if (go_on := going_on(past)) is not None:
+        asks = " and asks the open question again" if go_on.reopens else ""
+        told.append(f"the last turn was cut off: /reopen goes on with it{asks}")
+    if count := len(state.queued):
+        are = "1 prompt is" if count == 1 else f"{count} prompts are"
+        told.append(f"{are} still queued and not sent: Enter on an empty prompt sends, Up takes the last one back")
+    return tuple(told)
 
 
 def note_project(workspace: Workspace, past: Past) -> None:

@@ -56,7 +56,10 @@ _BY_PERSON = re.compile(r"user|you|human|person|operator", re.IGNORECASE)
 
 def not_run(outcome: EndedCall) -> Literal["", "refused", "cancelled"]:
     """Why a call has an error and no effect of its own; "" when it ran. What has an exit code ran."""
-    if not outcome.is_error or outcome.blocks("terminal") or tells_exit_code(outcome.text):
+    terminals = outcome.blocks("terminal")
+    if any(block.get("stopped") for block in terminals):
+        return "cancelled"
+    if not outcome.is_error or terminals or tells_exit_code(outcome.text):
         return ""
     head = outcome.text[:400].lstrip()
     if _STOPPED.search(head):

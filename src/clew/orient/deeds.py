@@ -21,6 +21,7 @@ from clew.protocol.display import (
 from clew.protocol.messages import ToolCallPart
 from clew.text.figures import change, count, duration, money, shown_path
 from clew.text.terminal_text import clip, display_width, sanitize
+from clew.transcript.chain.standing import QUESTION_TOOLS, question_of
 
 ShownBlock = DiffBlock | FileBlock | TerminalBlock | MatchesBlock | TodoBlock | TableBlock | TextBlock
 MAX_COLUMNS = 100
@@ -28,7 +29,7 @@ _SUBJECTS = ("command", "file_path", "notebook_path", "path", "pattern", "url", 
 """Arguments that tell what a call is about, the most telling first."""
 _ORDER = (
     *("Edited", "Created", "Deleted", "Tests", "Ran", "Read", "Searched", "Fetched"),
-    *("Agent", "Tasks", "Used", "Refused", "Cancelled"),
+    *("Agent", "Tasks", "Used", "Refused", "Cancelled", "Cut off"),
 )
 _ATTEMPTS = {"Edited": "Edit of", "Read": "Read of", "Searched": "Search for", "Fetched": "Fetch of", "Used": "Use of"}
 _KEYWORDS = frozenset({"for", "while", "until", "if", "case", "select", "function", "{", "(", "[["})
@@ -96,6 +97,16 @@ def refused(call: ToolCallPart, reason: str, cwd: str = "") -> Deed:
     """A call that a rule or a person did not allow."""
     named = named_call(call, cwd)
     return Deed(verb="Refused", subject=named, short=named, outcome=f": {first_line(reason)}" if reason else "")
+
+
+def cut_off(call: ToolCallPart, cwd: str = "") -> Deed:
+    """A call that was stopped before it ended."""
+    if call.name == "Bash":
+        subject = subject_of(call, cwd)
+        return Deed(verb="Cut off", subject=subject or call.name, short=_program(subject))
+    asked = question_of(call.arguments) if call.name in QUESTION_TOOLS else ""
+    subject = f"the question: {asked}" if asked else named_call(call, cwd)
+    return Deed(verb="Cut off", subject=subject, short="a question" if asked else call.name)
 
 
 def running(call: ToolCallPart, cwd: str = "") -> Deed:
@@ -267,6 +278,8 @@ def test_counts(passed: int | None, failed: int | None, skipped: int | None) -> 
 def _ran(block: TerminalBlock) -> Deed:
     if block.background_id:
         return ran(block.command, "", f"in the background as {block.background_id}", ended="in the background")
+    if block.stopped:
+        return Deed(verb="Cut off", subject=short_command(block.command), short=_program(block.command))
     failed, ended = True, "failed"
     if block.timed_out:
         told = ended = "timed out"

@@ -44,7 +44,7 @@ def deeds(item: LabelledCall, cwd: str = "") -> list[Deed]:
     failed = item.result is not None and item.result.is_error
     extra: object = {"display": list(item.display)} if item.display else None
     outcome = EndedCall(name, call.arguments, text, failed, extra, EntryId("c"), EntryId("r"))
-    if why := not_run(outcome):
+    if (why := not_run(outcome)) and not any(isinstance(block, TerminalBlock) for block in item.display):
         named = named_call(call, cwd)
         return [Deed(verb=why.capitalize(), subject=named, short=named)]
     if name in EDIT_TOOLS and (done := _edits(outcome, cwd)):

@@ -134,7 +134,10 @@ def _(event: PromptAccepted, telling: Telling) -> Iterator[Shown]:
 @_signs.register
 def _(event: PromptWithdrawn, telling: Telling) -> Iterator[Shown]:
     queued = telling.story.facts.state.queued
-    words = next((item.content for item in queued if item.prompt_id == event.prompt_id), "")
+    item = next((item for item in queued if item.prompt_id == event.prompt_id), None)
+    if item is not None and item.origin == "clew":
+        return
+    words = item.content if item is not None else ""
     yield Shown(f"Not sent: {clipped_line(text_of(words), telling.look, 10)}", "warning")
 
 

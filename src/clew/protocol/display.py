@@ -33,6 +33,8 @@ class TerminalBlock(BlockBase, frozen=True, kw_only=True, tag="terminal"):
     exit_code: int | None
     """None while running in the background or when it was killed."""
     timed_out: bool = False
+    stopped: bool = False
+    """Somebody ended it, or the session was: `output` is what it had printed until then."""
     background_id: str = ""
 
 

@@ -253,6 +253,7 @@ class ResultDetails(Struct, frozen=True, kw_only=True, omit_defaults=True, renam
     name: str = ""
     duration_ms: int = 0
     refused: bool = False
+    stopped: bool = False
     request_id: str = ""
     """Of a command the user typed."""
 

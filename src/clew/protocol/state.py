@@ -280,7 +280,7 @@ def _(event: ToolEnded, state: AgentState) -> AgentState:
         todos=todos,
         calls=state.calls + 1,
         refused_calls=state.refused_calls + event.refused,
-        failed_calls=state.failed_calls + (event.result.is_error and not event.refused),
+        failed_calls=state.failed_calls + (event.result.is_error and not (event.refused or event.stopped)),
         commands=state.commands + ran,
     )
 

@@ -185,7 +185,11 @@ class StreamLines:
                     message=InputMessage(content=(content_of(event.result),)),
                     parent_tool_use_id=parent,
                     tool_use_result=ResultDetails(
-                        display=event.display, name=event.name, duration_ms=event.duration_ms, refused=event.refused
+                        display=event.display,
+                        name=event.name,
+                        duration_ms=event.duration_ms,
+                        refused=event.refused,
+                        stopped=event.stopped,
                     ),
                 )
             case PromptAccepted() if event.hidden or event.queued or self._replay_prompts:

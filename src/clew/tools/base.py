@@ -34,6 +34,8 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     """Images or documents that go to the model beside the text."""
     failed_command: bool = False
     """A shell command exited non-zero: its shell siblings are cancelled."""
+    stopped: bool = False
+    """Somebody stopped it before it ended: nothing failed."""
     offers: tuple[RuleOffer, ...] = ()
     """Rules the user could save so that the next such call is not held back: credential files a command needed."""
 
@@ -162,6 +164,8 @@ class ToolContext(Struct, kw_only=True):
     """Show output as it arrives."""
     ask: Callable[[tuple[Question, ...]], Awaitable[tuple[tuple[str, ...], ...] | None]]
     """Put questions to the user; None when nobody can answer or the user declined."""
+    leave: Callable[[ToolResult], None] = lambda result: None
+    """A call that is being cancelled says what it has brought so far, without a word on why it ends here."""
     propose: Callable[[PlanProposal], Awaitable[PlanAnswered]] | None = None
     """Put a plan to the user, and wait for what they say. None: nobody can be shown one here."""
     agents: AgentPort | None = None

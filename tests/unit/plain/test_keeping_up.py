@@ -44,7 +44,7 @@ def stage(columns: int = 80, **options: Any) -> Stage:
 
 async def test_a_line_under_the_output_says_what_goes_on_and_leaves_no_trace() -> None:
     async with stage() as on:
-        on.client.push(TurnStarted(turn=1), call(1, command="make all"))
+        on.client.push(TurnStarted(turn=1))
         await on.shows("Waiting for the model")
         assert lines(on)[-1].startswith("Waiting for the model · ")
         assert lines(on)[-1].endswith("Esc interrupts")

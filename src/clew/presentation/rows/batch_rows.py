@@ -13,7 +13,7 @@ from clew.text.figures import count, duration
 from clew.text.terminal_text import clip, sanitize
 
 LEVELS: dict[str, int] = {"labels": 0, "calls": 1, "full": 2}
-DONE, RUNNING, FAILED, REFUSED, WAITING = "● ", "◐ ", "✗ ", "⊘ ", "? "
+DONE, RUNNING, FAILED, REFUSED, WAITING, CUT = "● ", "◐ ", "✗ ", "⊘ ", "? ", "◌ "
 LIVE_LINES = 4
 """Of what a running command prints."""
 FAILED_LINES = 6
@@ -51,11 +51,12 @@ def next_level(batch: BatchPassage, density: Density, tools: dict[str, Density],
 
 
 def level_of(shown: CallShown, density: Density, tools: dict[str, Density], opened: int | None = None) -> int:
-    """How closely a call is shown: not, in part, or all of it. What failed is always shown in part."""
+    """How closely a call is shown: not, in part, or all of it. What failed, and what had begun to show something when
+    it was stopped, is always shown in part."""
     if opened is not None:
         return opened
     level = LEVELS[tools.get(shown.call.name, density)]
-    return max(level, 1) if shown.failed else level
+    return max(level, 1) if shown.failed or (shown.cut and shown.display) else level
 
 
 def _mark(calls: Sequence[CallShown]) -> tuple[str, str]:
@@ -67,6 +68,8 @@ def _mark(calls: Sequence[CallShown]) -> tuple[str, str]:
         return REFUSED, "warning"
     if any(shown.failed for shown in calls):
         return FAILED, "error"
+    if any(shown.cut for shown in calls):
+        return CUT, "warning"
     return DONE, "success"
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from clew.orient.deeds import Deed, of_blocks, refused, used
+from clew.orient.deeds import Deed, cut_off, of_blocks, refused, used
 from clew.protocol.display import TerminalBlock
 from clew.protocol.events import ToolEnded
 from clew.protocol.messages import ToolCallPart, result_text
@@ -24,6 +24,8 @@ def call_deeds(event: ToolEnded, call: ToolCallPart | None, cwd: str, *, denied:
     call = call or ToolCallPart(id=event.result.call_id, name=event.name, arguments={})
     if denied is not None:
         return [refused(call, denied, cwd)]
+    if event.stopped:
+        return [cut_off(call, cwd)]
     failed = event.result.is_error
     if failed and not any(isinstance(block, TerminalBlock) for block in event.display):
         return [used(call, _VERBS.get(event.name, "Used"), result_text(event.result), failed=True, cwd=cwd)]

@@ -69,6 +69,8 @@ class CallShown(Struct, frozen=True, kw_only=True):
     duration_ms: int = 0
     failed: bool = False
     refused: bool = False
+    cut: bool = False
+    """It was stopped, or its process died, before it ended."""
     agent: AgentId = AgentId("")
     """The child agent that made it; empty: the main one."""
     changed_by: Literal["", "hook", "user"] = ""

@@ -7,6 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.commands.base import SessionFacts
+from clew.orient.deeds import cut_off
 from clew.presentation.story.activity import Activity
 from clew.presentation.story.passages import BatchPassage, CallShown, Passage
 from clew.protocol.event_kinds.programs import McpServerRow
@@ -106,21 +107,36 @@ def fold(event: EventBase | Answer, story: Story, at: str) -> Story:
 
 
 def with_call(story: Story, call_id: CallId, change: Callable[[CallShown], CallShown]) -> Story:
-    """The newest call of this id, changed."""
-    for index in range(len(story.now) - 1, -1, -1):
-        passage = story.now[index]
+    """The newest call of this id, changed; one of the past too, that was cut off and is made again."""
+    if (now := _with_call(story.now, call_id, change)) is not None:
+        return replace(story, now=now)
+    if (late := _with_call(story.past[-LATE:], call_id, change)) is not None:
+        return replace(story, past=(*story.past[:-LATE], *late))
+    return story
+
+
+def _with_call(
+    passages: tuple[Passage, ...], call_id: CallId, change: Callable[[CallShown], CallShown]
+) -> tuple[Passage, ...] | None:
+    for index in range(len(passages) - 1, -1, -1):
+        passage = passages[index]
         if not isinstance(passage, BatchPassage):
             continue
         for place in range(len(passage.calls) - 1, -1, -1):
             if passage.calls[place].call.id == call_id:
                 calls = (*passage.calls[:place], change(passage.calls[place]), *passage.calls[place + 1 :])
-                now = (*story.now[:index], replace(passage, calls=calls), *story.now[index + 1 :])
-                return replace(story, now=now)
-    return story
+                return (*passages[:index], replace(passage, calls=calls), *passages[index + 1 :])
+    return None
+
+
+def _cut_off(shown: CallShown) -> CallShown:
+    if shown.state == "ended":
+        return shown
+    return replace(shown, state="ended", cut=True, deeds=(cut_off(shown.call),))
 
 
 def settled(passage: Passage) -> Passage:
     """What was cut off while it was written does not go on."""
     if isinstance(passage, BatchPassage) and any(shown.state != "ended" for shown in passage.calls):
-        return replace(passage, calls=tuple(replace(shown, state="ended") for shown in passage.calls))
+        return replace(passage, calls=tuple(map(_cut_off, passage.calls)))
     return passage

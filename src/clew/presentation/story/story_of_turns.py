@@ -58,7 +58,6 @@ from clew.text.figures import count, duration, money
 MAX_TAIL_CHARS = 8_000
 MAX_DONE = 200
 ENDINGS = {
-    "interrupted": "Interrupted",
     "max_turns": "Stopped: the step limit is reached",
     "max_budget": "Stopped: the budget is spent",
     "prompt_too_long": "Stopped: the conversation no longer fits the model",
@@ -237,8 +236,9 @@ def ended_call(shown: CallShown, event: ToolEnded, done: tuple[Deed, ...]) -> Ca
         display=event.display,
         text=result_text(event.result),
         duration_ms=event.duration_ms,
-        failed=event.result.is_error and not event.refused,
+        failed=event.result.is_error and not (event.refused or event.stopped),
         refused=event.refused,
+        cut=event.stopped,
     )
 
 
@@ -307,12 +307,14 @@ def _(event: TurnEnded, story: Story, at: str) -> Story:
     figures = [duration(event.duration_ms), *([money(event.cost_usd)] if event.cost_usd is not None else [])]
     figures += [count(event.steps, "step")] if event.steps > 1 else []
     ending = "" if event.reason == "completed" else ENDINGS.get(event.reason, event.reason)
+    if event.reason == "interrupted":
+        ending = "Interrupted: the session ended" if event.by == "session" else "Interrupted by you"
     if event.error:
         ending = f"{ending}: {event.error}" if ending else event.error
     passage = TurnPassage(
         key=f"{story.mark}{story.number}",
         at=at,
-        done=fitted(grouped(_deeds(story)), MAX_DONE),
+        done=fitted(grouped(_deeds(story, all_of_them=event.reason != "interrupted")), MAX_DONE),
         figures=" · ".join(figures),
         ending=ending,
         error=bool(event.error),
@@ -321,9 +323,10 @@ def _(event: TurnEnded, story: Story, at: str) -> Story:
     return replace(story, past=(*story.past, passage), number=story.number + 1)
 
 
-def _deeds(story: Story) -> Iterator[Deed]:
-    """What the calls of this turn came to."""
+def _deeds(story: Story, *, all_of_them: bool) -> Iterator[Deed]:
+    """What the calls of this turn came to. Where the turn says that it was interrupted, a call that this cut off does
+    not say it again."""
     for passage in story.now:
         if isinstance(passage, BatchPassage):
             for shown in passage.calls:
-                yield from shown.deeds
+                yield from shown.deeds if all_of_them or not shown.cut else ()

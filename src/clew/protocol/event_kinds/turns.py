@@ -268,6 +268,9 @@ class ToolEnded(DurableEvent, frozen=True, kw_only=True, tag="tool.ended"):
     """Without the time a person took to answer."""
     refused: bool = False
     """A rule, a hook or a person did not let it run."""
+    stopped: bool = False
+    """It was stopped before it ended: by an interrupt, by the end of the session, or with a command beside it that
+    failed. Its result is an error for the model and no failure."""
 
 
 class ResultReplaced(DurableEvent, frozen=True, kw_only=True, tag="result.replaced"):

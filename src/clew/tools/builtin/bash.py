@@ -210,6 +210,11 @@ class Bash(BuiltinTool[BashParams]):
                     raise
                 timed_out = True
                 ended = await running.wait()
+        except asyncio.CancelledError:
+            shown = output.text()
+            block = TerminalBlock(command=params.command, output=shown, exit_code=None, stopped=True)
+            context.leave(ToolResult(text=shown, display=(block,)))
+            raise
         finally:
             progress.flush()
             output.close()

@@ -110,7 +110,11 @@ def _spoken(
             return (part,)
         case ToolEnded():
             details = ResultDetails(
-                display=event.display, name=event.name, duration_ms=event.duration_ms, refused=event.refused
+                display=event.display,
+                name=event.name,
+                duration_ms=event.duration_ms,
+                refused=event.refused,
+                stopped=event.stopped,
             )
             result = UserEntry(
                 uuid=event.entry_id,

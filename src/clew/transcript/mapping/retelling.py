@@ -96,6 +96,7 @@ def _from_user(entry: UserEntry) -> tuple[Durable, ...]:
             display=details.display,
             duration_ms=details.duration_ms,
             refused=details.refused,
+            stopped=details.stopped,
         )
         for result in results
     )

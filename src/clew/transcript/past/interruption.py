@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 from clew.protocol.entries import AssistantEntry, AttachmentEntry, Entry, TurnResultEntry, UserEntry
+from clew.protocol.ids import EntryId
 from clew.protocol.meant_calls import meant_calls
-from clew.protocol.messages import tool_calls
+from clew.protocol.messages import ToolCallPart, tool_calls
 from clew.transcript.chain.links import result_calls
 
 Interruption = Literal["none", "prompt", "turn"]
@@ -49,6 +50,27 @@ def counts(entry: Entry) -> bool:
     return isinstance(entry, UserEntry | AttachmentEntry) and not (
         isinstance(entry, UserEntry) and entry.origin == "shell"
     )
+
+
+def unanswered_calls(chain: Sequence[Entry]) -> list[tuple[ToolCallPart, EntryId]]:
+    """The calls of the last reply that have no result, with the entries that hold them; none once something was said
+    after it."""
+    answered: set[str] = set()
+    reply = None
+    found: list[tuple[ToolCallPart, EntryId]] = []
+    for entry in reversed(chain):
+        if isinstance(entry, AssistantEntry):
+            if reply is not None and entry.message.id != reply:
+                break
+            reply = entry.message.id
+            found = [(call, entry.uuid) for call in tool_calls(entry.message.content)] + found
+        elif isinstance(entry, UserEntry) and (results := result_calls(entry)):
+            answered.update(results)
+        elif reply is not None:
+            break
+        elif counts(entry):
+            return []
+    return [(call, entry_id) for call, entry_id in found if call.id not in answered]
 
 
 def _turn_recorded(entries: Sequence[Entry], last: Entry) -> bool:
