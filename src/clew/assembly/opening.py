@@ -14,6 +14,7 @@ from clew.agents.log import AgentLog
 from clew.agents.runner import MAIN, AgentBody
 from clew.agents.toolbox import AgentTools, SessionTools, open_tools
 from clew.agents.undo_hook import LookAtEnd
+from clew.assembly.left_open import cut_off_words, left_words
 from clew.assembly.parts import PartMaker, answering_parts, parts_of
 from clew.assembly.tool_search import OutputParts, ToolSearch, is_small, output_parts, small_words, tool_search
 from clew.config.schema import Settings
@@ -30,7 +31,7 @@ from clew.engine.turn import Prompt, PromptWord
 from clew.host.door import Door, OpenSession
 from clew.host.model_choice import check_fast_model, check_thinking, chosen_model, connector, key_source, thinking_of
 from clew.host.part import Part, PartSession, PartSetup
-from clew.host.past import Past, held_words, interrupted_words, moved_words, new_origin, new_past, note_project
+from clew.host.past import Past, moved_words, new_origin, new_past, note_project
 from clew.host.prompt_bytes import PromptBytes, prompt_bytes
 from clew.host.request import SessionRequest, Tell
 from clew.host.session import Journal, Session
@@ -123,7 +124,7 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
         max_output_tokens=settings.max_output_tokens,
     )
     reminders, state = Reminders(), past.state()
-    gone = interrupted_words(state)
+    gone = cut_off_words(past, state)
     for words in (prompt.reminder, moved_words(past, workspace), *(f"[{text}]" for text in gone)):
         if words:
             reminders.add(words)
@@ -167,7 +168,7 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
         names=names,
         notes=(*notes, *(event for part in parts for event in part.introduction())),
         more_parts=more_parts,
-        go_on=Prompt(content=past.continue_prompt, origin="clew") if past.continue_prompt else None,
+        go_on=past.continue_prompt,
     )
 
 

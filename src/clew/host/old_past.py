@@ -6,17 +6,19 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from clew.engine.turn import OpenCall, Prompt
 from clew.host.past import Past, new_id, origin_of
 from clew.host.request import SessionRequest, Tell
 from clew.host.workspace import Workspace
 from clew.protocol.entries import ChainEntry, Entry, SessionStateEntry
 from clew.protocol.events import AgentEnded
 from clew.protocol.ids import AgentId
+from clew.protocol.meant_calls import meant_call
 from clew.protocol.standing import Standing
 from clew.protocol.state import AgentState, agent_after
 from clew.protocol.tally import Tally
 from clew.system.git import find_project_root
-from clew.transcript.chain.standing import left_in
+from clew.transcript.chain.standing import QUESTION_TOOLS, left_in
 from clew.transcript.errors import SessionBusy, SessionNotFound, TranscriptError, describe
 from clew.transcript.log.codec import encode
 from clew.transcript.log.lease import Lease, acquire, holder_of, take_over
@@ -25,7 +27,7 @@ from clew.transcript.log.store import SessionStore, read_project, subagent_path
 from clew.transcript.log.writer import NullWriter, TranscriptSink, TranscriptWriter
 from clew.transcript.mapping.retelling import events_of
 from clew.transcript.past.fork import Fork, fork_session
-from clew.transcript.past.interruption import CONTINUE_PROMPT, interruption
+from clew.transcript.past.interruption import CONTINUE_PROMPT, interruption, unanswered_calls
 from clew.transcript.past.reader import LoadedLog, iterate, load
 from clew.transcript.past.resume import newest_session, own_session, resume_at
 
@@ -207,7 +209,7 @@ def started_from(
         leaf=fork.leaf,
         path=path if request.persist else None,
         notes=notes,
-        continue_prompt=continue_prompt(fork.entries, fork.chain),
+        continue_prompt=going_on(fork.entries, fork.chain),
     )
 
 
@@ -233,7 +235,7 @@ def resumed(path: Path, request: SessionRequest, known: LoadedLog | None = None)
         path=path if request.persist else None,
         older_bytes=0 if loaded.complete or request.resume_at else loaded.size,
         notes=notes_of(loaded),
-        continue_prompt=continue_prompt(loaded.entries, loaded.chain),
+        continue_prompt=going_on(loaded.entries, loaded.chain),
     )
 
 
@@ -258,6 +260,14 @@ def notes_of(loaded: LoadedLog) -> tuple[str, ...]:
     return (line,) if line else ()
 
 
-def continue_prompt(entries: Sequence[Entry], chain: Sequence[Entry]) -> str:
-    """What lets the last turn go on, where it was cut off."""
-    return CONTINUE_PROMPT if interruption(entries, chain) != "none" else ""
+def going_on(entries: Sequence[Entry], chain: Sequence[Entry]) -> Prompt | None:
+    """What lets a turn that was cut off go on; None: the session ended in order. A question that was open then is asked
+    again first."""
+    if interruption(entries, chain) == "none":
+        return None
+    opened = [
+        OpenCall(call=call, entry_id=entry_id)
+        for call, entry_id in unanswered_calls(chain)
+        if meant_call(call).name in QUESTION_TOOLS
+    ]
+    return Prompt(content=CONTINUE_PROMPT, origin="clew", reopens=tuple(opened))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from clew.engine.turn import Prompt
 from clew.host.request import SessionRequest
 from clew.host.workspace import Workspace
 from clew.protocol.entries import ChainEntry, Entry, SessionOriginEntry
@@ -36,8 +37,8 @@ class Past(Struct, kw_only=True):
     path: Path | None = None
     """The file; None when nothing is kept."""
     notes: tuple[str, ...] = ()
-    continue_prompt: str = ""
-    """What lets a turn go on that was cut off; empty: none was."""
+    continue_prompt: Prompt | None = None
+    """What lets a turn go on that was cut off; None: none was."""
 
     @property
     def resumed(self) -> bool:
@@ -121,31 +122,6 @@ def interrupted_words(state: AgentState) -> tuple[str, ...]:
         for row in state.tasks
         if row.standing is Standing.INTERRUPTED
     )
-
-
-def going_on(past: Past) -> Prompt | None:
-    """What lets a turn that was cut off go on; None: the session ended in order. A question that was open then is asked
-    again first."""
-    if past.interrupted == "none":
-        return None
-    opened = [
-        OpenCall(call=call, entry_id=entry_id)
-        for call, entry_id in unanswered_calls(past.chain or ())
-        if meant_call(call).name in QUESTION_TOOLS
-    ]
-    return Prompt(content=CONTINUE_PROMPT, origin="clew", reopens=tuple(opened))
-
-
-def left_words(past: Past, state: AgentState) -> tuple[str, ...]:
-    """What people are told of how the session was left: a turn that was cut off, prompts that were queued."""
-    told: list[str] = []
-    if (go_on := going_on(past)) is not None:
-        asks = " and asks the open question again" if go_on.reopens else ""
-        told.append(f"the last turn was cut off: /reopen goes on with it{asks}")
-    if count := len(state.queued):
-        are = "1 prompt is" if count == 1 else f"{count} prompts are"
-        told.append(f"{are} still queued and not sent: Enter on an empty prompt sends, Up takes the last one back")
-    return tuple(told)
 
 
 def note_project(workspace: Workspace, past: Past) -> None:

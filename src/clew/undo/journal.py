@@ -92,6 +92,11 @@ class FileJournal:
                 return (item,) if item.source == "restore" else ()
         return ()
 
+    def unfinished(self) -> Checkpoint | None:
+        """A restore whose process died in it, unless it was taken back or something changed files since."""
+        last = next((item for item in reversed(self.standing()) if item.changes), None)
+        return last if last is not None and last.unfinished else None
+
     def _read(self, path: Path, *, until: str) -> None:
         try:
             fd = open_read(path)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clew.protocol.display import DiffBlock
 from clew.protocol.ids import MAIN_AGENT
@@ -126,6 +127,18 @@ class UndoKeeper:
         """Back to before the newest turn that changed files. Raises NothingToRestore."""
         return await self._plan(lambda place: place.journal.last_turn(), "nothing to undo")
 
+    async def plan_rest(self) -> tuple[RestorePlan, Checkpoint] | None:
+        """The rest of a restore whose process died in it, and its record; None: every restore came to its end."""
+
+        def work(place: UndoWorkspace) -> tuple[RestorePlan, Checkpoint] | None:
+            cut = place.journal.unfinished()
+            if cut is None:
+                return None
+            plan = plan_restore((restores().rest_of(cut),), place.store, place.roots)
+            return replace(plan, undoes=cut.undoes), cut
+
+        return await self._in_thread(work)
+
     async def plan_redo(self) -> RestorePlan:
         """Take the last undo back. Raises NothingToRestore."""
         return await self._plan(lambda place: place.journal.last_restore(), "nothing to redo")
@@ -154,6 +167,7 @@ class UndoKeeper:
         consent: Collection[str] = (),
         force: bool = False,
         progress: Callable[[int, int], None] | None = None,
+        finishes: Checkpoint | None = None,
     ) -> "Restored":
         """Carry a plan out; see `apply_plan`. `progress` is called on this loop."""
         loop = asyncio.get_running_loop()
@@ -173,6 +187,7 @@ class UndoKeeper:
                 consent=consent,
                 force=force,
                 progress=tell,
+                finishes=finishes,
             )
             place.settle()
             return done

@@ -67,18 +67,28 @@ class _Composed(Struct):
     target: State
     expected: State
     broken: bool = False
+    cut: bool = False
+    """A restore died that was to change it: it may be on its way from one state to the other."""
+
+    def under_way(self, current: State) -> bool:
+        """Whether the path is as a restore leaves it for a moment: a directory that has not got its mode yet, or
+        nothing where a directory and a file take each other's place."""
+        kinds = {self.target.kind, self.expected.kind}
+        if not self.cut or "directory" not in kinds:
+            return False
+        return current.kind == "directory" or (current.kind == "missing" and len(kinds) > 1)
 
 
 def plan_restore(checkpoints: Sequence[Checkpoint], store: PackStore, roots: Sequence[str]) -> RestorePlan:
     """The way back over these checkpoints, which are in the order they were made."""
     composed: dict[str, _Composed] = {}
-    for change in (change for item in checkpoints for change in item.changes):
+    for made, change in ((item, change) for item in checkpoints for change in item.changes):
         known = composed.get(change.path)
         if known is None:
-            composed[change.path] = _Composed(change.before, change.after)
+            composed[change.path] = _Composed(change.before, change.after, cut=made.unfinished)
         else:
             known.broken = known.broken or not known.expected.same(change.before)
-            known.expected = change.after
+            known.expected, known.cut = change.after, made.unfinished
     resolved = [os.path.realpath(root) for root in roots]
     folders = {path_of(path) for path, item in composed.items() if item.target.kind == "directory"}
     files = [
@@ -164,7 +174,7 @@ def _action(current: State, target: State) -> Action:
 def _conflict(current: State, composed: _Composed) -> str:
     if current.kind == "special":
         return "something that is no file took its place"
-    if not current.same(composed.expected):
+    if not current.same(composed.expected) and not composed.under_way(current):
         return "it was changed since, not by the agent"
     if composed.broken:
         return "it was also changed in between, not by the agent"

@@ -3,11 +3,13 @@
 import contextlib
 import errno
 import os
+import re
 import stat
 import time
 from collections.abc import Callable, Collection
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clew.protocol.ids import new_uuid
 from clew.system.clock import iso_utc
@@ -20,7 +22,8 @@ from clew.undo.journal import FileJournal
 from clew.undo.limits import MIB
 from clew.undo.packs import PackStore
 from clew.undo.plan import FilePlan, RestorePlan, as_changes, forbidden, stamp_of
-from clew.undo.state import ChangingCall, Checkpoint, State, path_of, path_text
+from clew.undo.state import Change, ChangingCall, Checkpoint, State, path_of, path_text
+from clew.undo.tree import inside
 
 _MAX_KEPT_BYTES = 64 * MIB
 _SYNC_EACH = 256
@@ -40,6 +43,8 @@ class Restored(Struct, frozen=True, kw_only=True):
     """Taking this one back is the redo; None when nothing was changed."""
 
 
+DRAFT = re.compile(r"\.(.{1,60})\.[0-9a-f]{12}\.clew-undo", re.DOTALL)
+"""The name of a file on its way to its place."""
 Progress = Callable[[int, int], None]
 """How many steps are done, and of how many paths."""
 PROGRESS_EVERY = 1_000
@@ -55,11 +60,13 @@ def apply_plan(
     consent: Collection[str] = (),
     force: bool = False,
     progress: Progress | None = None,
+    finishes: Checkpoint | None = None,
 ) -> Restored:
     """Restore the chosen paths (`only`: as the plan names them; None: all). Conflicts are restored only with `force` or
     when they are in `consent`. What is overwritten is kept first; what cannot be kept stays as it is. A restore of
-    many paths tells how far it is, in this thread."""
-    began = iso_utc(time.time())
+    many paths tells how far it is, in this thread. `finishes`: the restore that this is the rest of, whose record it
+    completes; what that one had done is told as done, too."""
+    began, cut = iso_utc(time.time()), finishes or journal.unfinished()
     chosen = [file for file in plan.files if only is None or file.path in only]
     skipped = [(file.path, file.impossible) for file in chosen if file.impossible]
     wanted: list[FilePlan] = []
@@ -71,10 +78,11 @@ def apply_plan(
     carrier = _Carrier(plan.roots, store, force=force, consent=consent)
     ready = [file for file in wanted if carrier.keep_present(file)]
     store.sync()
-    if not ready:
+    if not ready and finishes is None:
+        if cut is not None and cut.id in plan.undoes and not (skipped or carrier.failed):
+            _written(journal, replace(cut, changes=(), undoes=(), unfinished=False))  # it had changed nothing yet
         return Restored(done=(), skipped=tuple(skipped), failed=tuple(carrier.failed))
-    whole = len(ready) == len(plan.files)
-    record = Checkpoint(
+    record = finishes or Checkpoint(
         id=new_uuid(),
         at=iso_utc(time.time()),
         began=began,
@@ -82,29 +90,62 @@ def apply_plan(
         call=call,
         roots=tuple(path_text(root) for root in plan.roots),
         changes=as_changes(ready),
-        undoes=plan.undoes if whole else (),
+        undoes=plan.undoes if len(ready) == len(plan.files) else (),
+        unfinished=True,
     )
-    warnings = _written(journal, record)  # before the first file changes: a kill in the middle can be taken back too
+    # Before the first file changes: whoever finds this line knows what was meant, and goes on or takes it back.
+    warnings = _written(journal, record) if finishes is None else []
     done = carrier.carry_out(ready, progress)
-    if len(done) < len(ready):
-        kept = [file for file in ready if file.path in done]
-        record = Checkpoint(
-            id=record.id,
-            at=record.at,
-            began=began,
-            source="restore",
-            call=call,
-            roots=tuple(path_text(root) for root in plan.roots),
-            changes=as_changes(kept),
-        )
-        warnings = _written(journal, record) or warnings
+    left = {file.path for file in plan.files} - done
+    changes = tuple(change for change in record.changes if change.path not in left)
+    whole = len(changes) == len(record.changes)
+    record = replace(record, changes=changes, undoes=record.undoes if whole else (), unfinished=False)
+    warnings = _written(journal, record) or warnings
+    if cut is not None:
+        remove_drafts(cut)
     return Restored(
-        done=tuple(file.path for file in ready if file.path in done),
+        done=tuple(change.path for change in changes),
         skipped=tuple(skipped),
         failed=tuple(carrier.failed),
         warnings=tuple(warnings),
         checkpoint=record,
     )
+
+
+def rest_of(unfinished: Checkpoint) -> Checkpoint:
+    """What takes the way back over which a restore had still to go: as if its changes had been made the other way
+    round. Paths that it had brought back are as wanted, so a plan leaves them out."""
+    changes = tuple(Change(path=item.path, before=item.after, after=item.before) for item in unfinished.changes)
+    return replace(unfinished, changes=changes)
+
+
+def remove_drafts(unfinished: Checkpoint) -> None:
+    """Remove the files that a restore wrote beside its targets and could not put in their place."""
+    names: dict[str, set[str]] = {}
+    for change in unfinished.changes:
+        folder, name = os.path.split(path_of(change.path))
+        names.setdefault(folder, set()).add(name[:60])
+    roots = [os.path.realpath(path_of(root)) for root in unfinished.roots]
+    for folder, beside in names.items():
+        if folder not in roots and not inside(folder, roots):
+            continue
+        with contextlib.suppress(OSError):
+            parent = open_directory(folder)
+            try:
+                for entry in _listed(parent):
+                    if (found := DRAFT.fullmatch(entry)) is not None and found[1] in beside:
+                        os.unlink(entry, dir_fd=parent)
+            finally:
+                os.close(parent)
+
+
+def _listed(parent: int) -> list[str]:
+    """The names in a directory that is open only to reach what lies in it."""
+    readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=parent)
+    try:
+        return os.listdir(readable)
+    finally:
+        os.close(readable)
 
 
 def _written(journal: FileJournal, record: Checkpoint) -> list[str]:

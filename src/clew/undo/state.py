@@ -93,6 +93,8 @@ class Checkpoint(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A shell command: parts of the workspace that are not covered, so that nobody knows what it did there."""
     undoes: tuple[str, ...] = ()
     """A restore: the checkpoints it took back whole."""
+    unfinished: bool = False
+    """A restore: what it is about to do. Once it has done so, a line of the same id says what it did."""
 
     @property
     def restorable(self) -> bool:

@@ -24,6 +24,7 @@ from clew.undo.errors import NothingToRestore, UndoError
 from clew.undo.keeper import UndoKeeper
 from clew.undo.plan import FilePlan, RestorePlan, only_paths
 from clew.undo.points import find_moment, prompts_of
+from clew.undo.state import Checkpoint
 
 WayBack = Undo | Redo | Rewind
 Preview = PreviewUndo | PreviewRedo | PreviewRewind
@@ -38,6 +39,8 @@ class Route(Struct, kw_only=True):
     plan: RestorePlan | None = None
     files: tuple[FilePlan, ...] = ()
     prompts: tuple[str, ...] = ()
+    finishes: Checkpoint | None = None
+    """The restore that this is the rest of: its process died in it."""
     windows: tuple[int, ...] = ()
 
 
@@ -88,6 +91,10 @@ async def _found(
 async def _route(asked: WayBack | Preview, session: Session, keeper: UndoKeeper, path: Path | None) -> Route:
     match asked:
         case Undo() | PreviewUndo():
+            if (rest := await keeper.plan_rest()) is not None:
+                plan, cut = rest
+                direction = "redo" if cut.call.tool == "redo" else "undo"
+                return Route(direction=direction, scope="files", plan=plan, files=plan.files, finishes=cut)
             plan = await keeper.plan_undo()
             return Route(direction="undo", scope="files", plan=plan, files=plan.files)
         case Redo() | PreviewRedo():
@@ -188,6 +195,7 @@ async def _go(op: WayBack, route: Route, session: Session, undo: UndoHook, keepe
             undo.call_of(route.direction, ""),
             only=only,
             force=op.force,
+            finishes=route.finishes,
             progress=lambda count, total: session.notice(
                 "info", f"restoring files: {count:,} of {total:,}", code="undo"
             ),
