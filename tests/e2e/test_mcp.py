@@ -212,6 +212,14 @@ def test_the_first_request_names_the_tools_of_a_server_that_answers_soon(tmp_pat
     raise AssertionError("the tools of the server were never named")
 
 
+def test_a_script_may_wait_for_none(tmp_path: Path) -> None:
+    with ModelServer([{"text": "done"}]) as server:
+        place = Place(tmp_path, server.url)
+        run = place.run("-p", "hi", "--mcp-config", config(hangs=raw("silent")), "--mcp-wait", "0")
+        assert (run.code, run.err) == (0, "")
+        assert "hangs" not in json.dumps(server.requests[0].body["messages"])
+
+
 class Held:
     """A program with servers in itself, as the TypeScript SDK drives clew: they are named in `initialize` alone."""
 
@@ -267,6 +275,21 @@ def test_servers_that_a_program_names_in_initialize_are_served(tmp_path: Path) -
             assert held.until_result()["result"] == "42 again"
             run.end()
         assert server.requests[2].body["tools"] == first["tools"], "a resumed session begins with the same bytes"
+
+
+def test_servers_that_come_after_the_first_request_are_refused(tmp_path: Path) -> None:
+    """The bytes of the first request begin every later one."""
+    with ModelServer([{"text": "one"}, {"text": "two"}]) as server, Driven(Place(tmp_path, server.url)) as run:
+        run.say("hi")
+        run.result()
+        run.ask("late", "initialize", sdkMcpServers=["calc"])
+        answer = run.until(lambda line: line["type"] == "control_response")["response"]
+        assert (answer["subtype"], "before its first prompt" in answer["error"]) == ("error", True)
+        run.say("again")
+        assert run.result()["result"] == "two"
+        run.end()
+        first, second = (request.body for request in server.requests)
+    assert first["tools"] == second["tools"]
 
 
 def test_beside_other_servers_they_are_found_by_search(tmp_path: Path) -> None:

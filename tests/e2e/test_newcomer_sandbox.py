@@ -7,6 +7,7 @@ import pytest
 
 from clew.system.sandbox.status import probe_now
 from e2e.command import Done, Place
+from e2e.driver import Driven
 from fakes.model_server import ModelServer
 
 
@@ -49,6 +50,40 @@ def test_leaving_it_asks(tmp_path: Path) -> None:
     place, done, _ = bash(tmp_path, "touch made.txt", "--trust", leave_sandbox=True)
     assert [denial["tool_name"] for denial in done.result["permission_denials"]] == ["Bash"]
     assert not (place.project / "made.txt").exists()
+
+
+@pytest.mark.parametrize("destination", ["session", "localSettings"])
+def test_leaving_it_can_be_allowed_for_the_session_or_always_exactly(tmp_path: Path, destination: str) -> None:
+    outside = tmp_path / "home" / "outside.txt"
+
+    def leave(command: str) -> dict[str, Any]:
+        return {"calls": [{"call": "Bash", "arguments": {"command": command, "leave_sandbox": True}}]}
+
+    again = f"echo x >> {outside}"
+    script = [leave(again), leave(again), leave(f"{again}; true"), {"text": "ok"}, leave(again), {"text": "ok"}]
+    asked: list[str] = []
+    with ModelServer(script) as server:
+        place = Place(tmp_path, server.url)
+        outside.parent.mkdir(exist_ok=True)
+        for _ in range(2):
+            with Driven(place, "--trust", "--permission-prompt-tool", "stdio") as run:
+                run.say("go")
+                while True:
+                    line = run.until(lambda line: line["type"] in ("result", "control_request"))
+                    if line["type"] == "result":
+                        run.end()
+                        break
+                    asked.append(line["request"]["input"]["command"])
+                    (offer,) = line["request"]["permission_suggestions"]
+                    if len(asked) > 1:
+                        run.answer(line, {"behavior": "deny", "message": "no"})
+                        continue
+                    assert offer["rules"] == [{"toolName": "Unsandboxed", "ruleContent": again}]
+                    kept = [{**offer, "destination": destination}]
+                    run.answer(line, {"behavior": "allow", "updatedPermissions": kept})
+    later = [again] if destination == "session" else []
+    assert asked == [again, f"{again}; true", *later], "only exactly what was allowed runs unasked"
+    assert outside.read_text().count("x") == (2 if later else 3)
 
 
 def test_switched_off_commands_ask(tmp_path: Path) -> None:

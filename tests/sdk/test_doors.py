@@ -139,7 +139,11 @@ async def test_a_settings_file_of_claude_code(lab: MakeLab) -> None:
     here = lab([bash("printenv WORD"), {"text": "done"}])
     theirs = {
         "$schema": "https://json.schemastore.org/claude-code-settings.json",
-        "permissions": {"allow": ["Bash(printenv *)"], "deny": ["Read(./secrets/**)"], "defaultMode": "acceptEdits"},
+        "permissions": {
+            "allow": ["Bash(printenv *)", "Task(Explore)"],
+            "deny": ["Read(./secrets/**)"],
+            "defaultMode": "acceptEdits",
+        },
         "env": {"WORD": "swordfish", "MAX_THINKING_TOKENS": "9000"},
         "outputStyle": "Explanatory",
         "statusLine": {"type": "command", "command": "date"},
@@ -156,15 +160,20 @@ async def test_a_settings_file_of_claude_code(lab: MakeLab) -> None:
     assert "swordfish" in json.dumps(here.sent(1)["messages"])
     assert "# Output style: Explanatory" in json.dumps(here.sent(0)["system"])
     told = "\n".join(here.stderr)
-    assert "not used here: statusLine, enabledPlugins, includeCoAuthoredBy" in told
+    assert "not used here: statusLine, enabledPlugins, includeCoAuthoredBy, permissions.allow Task(Explore)" in told
 
 
 async def test_an_unknown_key_is_still_an_error(lab: MakeLab) -> None:
     here = lab([{"text": "hi"}])
-    for settings in ({"permisions": {"deny": ["Bash"]}, "statusLine": {}}, {"permissions": {"denny": ["Bash"]}}):
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"permisions": {"deny": ["Bash"]}, "statusLine": {}}, "did you mean"),
+        ({"permissions": {"denny": ["Bash"]}}, "did you mean"),
+        ({"permissions": {"deny": ["Task(Explore)"]}, "statusLine": {}}, "Task takes no specifier"),
+    ]
+    for settings, words_told in cases:
         done = here.place.run("-p", "hi", "--settings", json.dumps(settings))
         assert (done.code, here.server.requests) == (2, [])
-        assert "did you mean" in done.err
+        assert words_told in done.err
 
 
 @pytest.mark.parametrize(("tokens", "asked"), [("9000", 9000), ("0", None), ("many", None)])

@@ -71,7 +71,7 @@ def answering_parts(setup: PartSetup, known: Sequence[Part]) -> tuple[Part, ...]
         found.append(orientation)
     return (
         *found,
-        UndoPart(path=setup.past.path),
+        UndoPart(setup),
         ShellPart(),
         PermissionPart(),
         ModelPart(setup),

@@ -11,9 +11,10 @@ from typing import Any, Protocol, TypeVar, cast
 from clew.host.workspace import Workspace
 from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
 from clew.protocol.lookups.hooks import ApproveHooks, ListHooks
-from clew.protocol.lookups.mcp import ApproveMcp, ListMcp
+from clew.protocol.lookups.mcp import ApproveMcp, DefineMcp, ListMcp
 from clew.protocol.lookups.place import ListSessions, RunChecks, SearchSessions
 from clew.protocol.lookups.rules_and_models import AllowRule, ListModels, ListRules, RemoveRule
+from clew.protocol.lookups.settings import ChangeSetting, ListSettings, NameSettingsFile
 
 A = TypeVar("A", bound=Answer)
 
@@ -26,9 +27,13 @@ CAPABILITIES: Mapping[type[Lookup[Any]], str] = {
     RunChecks: "doctor",
     ListMcp: "mcp",
     ApproveMcp: "mcp",
+    DefineMcp: "mcp",
     ListSessions: "sessions",
     SearchSessions: "sessions",
     ListModels: "models",
+    ListSettings: "preferences",
+    NameSettingsFile: "preferences",
+    ChangeSetting: "preferences",
 }
 """The folder in `parts/` that answers each lookup. What is not here needs a session."""
 

@@ -15,10 +15,17 @@ MAX_PATCH_LINES = 200
 """Of all files together; the rest is counted."""
 
 
+def nothing_words(*, warned: bool, ignored: bool) -> str:
+    """What is said where no change is shown."""
+    if warned:
+        return "No change is known."
+    return "This session changed no files but ignored ones." if ignored else "This session changed no files."
+
+
 def diff_lines(event: DiffShown, cwd: str) -> Iterator[str]:
     """What DiffShown says. Names and patches are somebody else's words: the screen makes them safe."""
     if not event.files:
-        yield "This session changed no files." if not event.warnings else "No change is known."
+        yield nothing_words(warned=bool(event.warnings), ignored=bool(event.ignored))
     room = MAX_PATCH_LINES
     for block in event.files:
         new = " (new)" if block.created else ""
@@ -33,6 +40,8 @@ def diff_lines(event: DiffShown, cwd: str) -> Iterator[str]:
     if len(event.files) > 1:
         added, removed = sum(block.added for block in event.files), sum(block.removed for block in event.files)
         yield f"{count(len(event.files) + event.left_out, 'file')} {change(added, removed)}"
+    if event.ignored:
+        yield f"{count(event.ignored, 'file')} that git ignores: not shown (/diff PATH shows them)"
     yield from (f"Not known: {' '.join(line.split())}" for line in event.warnings)
 
 

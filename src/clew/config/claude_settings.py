@@ -40,6 +40,8 @@ _SANDBOX = frozenset(
         "ripgrep",
     }
 )
+THEIR_RULES = ("Task(", "Agent(", "SlashCommand(", "WebSearch(")
+"""Rules that name one use of a tool whose uses have no names here."""
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 
 
@@ -88,8 +90,23 @@ def _top(found: ClaudeSettings, key: str, value: Any) -> None:
             found.unused.append(key)
 
 
+def _allowed(found: ClaudeSettings, given: Raw) -> Raw:
+    """Without what they allow in a way that means nothing here. A deny or ask rule of that kind stays, and is refused:
+    leaving it out would protect nothing."""
+    rules = as_list(given.get("allow")) or []
+    vain = [rule for rule in rules if isinstance(rule, str) and rule.startswith(THEIR_RULES)]
+    if not vain:
+        return given
+    found.is_theirs = True
+    found.unused += [f"permissions.allow {rule}" for rule in vain]
+    found.raw["permissions"] = given = {**given, "allow": [rule for rule in rules if rule not in vain]}
+    return given
+
+
 def _permissions(found: ClaudeSettings) -> None:
     given = as_object(found.raw.get("permissions"))
+    if given is not None:
+        given = _allowed(found, given)
     if given is None or _PERMISSIONS.isdisjoint(given):
         return
     found.is_theirs = True

@@ -74,8 +74,9 @@ class SessionRequest(Struct, frozen=True, kw_only=True):
     bare: bool = False
     """Nothing that files bring besides settings and permissions: no memory files, skills, commands, hooks, MCP or
     language servers, and no model calls besides the conversation."""
-    mcp_wait_s: float = 0.0
-    """How long the first request waits for MCP servers; 0: not at all."""
+    mcp_wait_s: float | None = None
+    """How long the first request waits for MCP servers; 0: not at all. None: a short while where nobody sits there, or
+    where servers were given for this session."""
     permission_tool: str = ""
     """A tool of an MCP server that answers what would ask a person."""
     thinking: Thinking = Thinking()

@@ -29,6 +29,10 @@ NAMING_TOOLS = frozenset({"Skill"})
 """Tools whose rules may name one of the things they use; `*` in a name stands for any text."""
 
 
+UNSANDBOXED = "Unsandboxed"
+"""What a rule begins with that lets exactly one command run outside the sandbox, from the workspace's root."""
+
+
 class RuleError(ValueError):
     """A rule that cannot be understood. The message names the rule and what is wrong."""
 
@@ -69,6 +73,8 @@ def parse_rule(text: str, effect: Decision, scope: Scope = "user") -> Rule:
     if found is None:
         raise RuleError(f"permission rule {text!r}: expected Tool or Tool(specifier), for example Bash(git diff *)")
     tool, specifier = found[1], found[2]
+    if tool == UNSANDBOXED:
+        return _unsandboxed_rule(text, (specifier or "").strip(), effect, scope)
     if specifier is not None and not specifier.strip():
         raise RuleError(f"permission rule {text!r}: nothing between the parentheses; write {tool} for every use")
     if specifier is None or specifier.strip() == "*":
@@ -94,6 +100,13 @@ def _bash_rule(text: str, specifier: str, effect: Decision, scope: Scope) -> Rul
     if not words:
         return Rule(effect=effect, text=text, tool="Bash", scope=scope)
     return Rule(effect=effect, text=text, tool="Bash", scope=scope, words=tuple(words), open_ended=open_ended)
+
+
+def _unsandboxed_rule(text: str, command: str, effect: Decision, scope: Scope) -> Rule:
+    """Never a pattern: `*` is a letter of the command like any other."""
+    if effect != "allow" or not command or command == "*":
+        raise RuleError(f"permission rule {text!r}: {UNSANDBOXED} allows exactly one command, as {UNSANDBOXED}(make)")
+    return Rule(effect=effect, text=text, tool=UNSANDBOXED, scope=scope, pattern=command)
 
 
 def _fetch_rule(text: str, specifier: str, effect: Decision, scope: Scope) -> Rule:

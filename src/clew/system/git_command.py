@@ -28,6 +28,7 @@ _OVERRIDES = (
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.pager=cat",
+    "core.quotePath=false",
     "core.sshCommand=false",
     "core.askPass=",
     "core.editor=false",
@@ -40,6 +41,8 @@ _OVERRIDES = (
     "safe.bareRepository=explicit",
     "submodule.recurse=false",
 )
+MAX_ASKED = 500
+"""Paths in one command line."""
 _DIFFING = frozenset({"diff", "show", "log", "diff-tree", "diff-index", "diff-files"})
 
 
@@ -62,6 +65,17 @@ class Git:
         return GitProcess(
             self._start(("status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all"))
         )
+
+    def ignored(self, paths: Sequence[str]) -> frozenset[str]:
+        """Those of these absolute paths that git leaves out: ignored, and not tracked all the same."""
+        root = os.path.realpath(self.repository.root)
+        inside = {path: os.path.realpath(path) for path in paths}
+        asked = [path for path, real in inside.items() if real.startswith(f"{root}{os.sep}")]
+        found: set[str] = set()
+        for at in range(0, len(asked), MAX_ASKED):
+            result = self.run(("check-ignore", "--", *asked[at : at + MAX_ASKED]))
+            found |= set(result.out.splitlines())
+        return frozenset(found)
 
     def first_commit(self, *, timeout_s: float = 2.0) -> str:
         """The root of the first-parent history, which stays the same when a repository is moved or cloned.

@@ -37,7 +37,8 @@ def setup_of(
     headless: bool = False,
 ) -> PartSetup:
     """What parts are made of; a workspace only where one is given."""
-    bare = SimpleNamespace(settings=settings or Settings(), env={}, home=Path("/nowhere"), cwd=Path("/project"))
+    home = path.parents[2] if path is not None and len(path.parents) > 2 else Path("/proc/nonexistent")
+    bare = SimpleNamespace(settings=settings or Settings(), env={}, home=home, cwd=Path("/project"))
     return PartSetup(
         request=SessionRequest(cwd=Path("/project"), env={}, headless=headless),
         workspace=workspace or cast(Any, bare),

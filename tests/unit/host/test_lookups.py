@@ -176,7 +176,7 @@ async def test_an_export_without_a_name_finds_one_that_is_free(tmp_path: Path) -
         second = await place.look_up(ExportSession())
         assert first.path != second.path
         assert Path(first.path).suffix == ".md"
-        assert Path(first.path).parent == place.project
+        assert Path(first.path).parent == place.home / "exports"
 
 
 async def test_status_tells_what_is_in_force_and_where_things_lie(tmp_path: Path) -> None:

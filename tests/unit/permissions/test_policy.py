@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -164,6 +165,67 @@ def test_sandbox_answers_for_what_merely_asks(world: World) -> None:
     )
     assert shell(world, "touch x", policy(world, "plan", sandboxed=True)).decision == "deny"
     assert shell(world, "touch x", policy(world, sandboxed=True, trusted=False)).decision == "ask"
+
+
+def let_out(world: World, command: str, mode: Mode = "default", **more: Any) -> Verdict:
+    """A command that wants out of the sandbox, with a rule for exactly `make deploy`."""
+    exact = rule("Unsandboxed(make deploy)")
+    return shell(world, command, policy(world, mode, exact, sandboxed=True, **more), leaves_sandbox=True)
+
+
+def test_a_rule_lets_exactly_one_command_leave_the_sandbox(world: World) -> None:
+    assert let_out(world, "make deploy").decision == "allow"
+    for other in ("make", "make deploy2", "make deploy; ls", "make  deploy", "env make deploy", "make deploy > x"):
+        assert let_out(world, other).decision == "ask", other
+    assert let_out(world, "make deploy", "plan").decision == "deny"
+    assert let_out(world, "make deploy", trusted=False).decision == "ask"
+    inside = ShellAccess(command="make deploy", cwd=str(world.workspace / "src"), leaves_sandbox=True)
+    assert judge(inside, policy(world, "default", rule("Unsandboxed(make deploy)"), sandboxed=True)).decision == "ask"
+    held = policy(world, "default", rule("Unsandboxed(make deploy)"))
+    assert shell(world, "make deploy", held).decision == "ask", (
+        "it says nothing about commands where there is no sandbox"
+    )
+
+
+def test_such_a_rule_beats_nothing_that_always_asks_or_is_denied(world: World) -> None:
+    def judged(command: str, *more: Rule) -> Verdict:
+        rules = (rule(f"Unsandboxed({command})"), *more)
+        return shell(world, command, policy(world, "default", *rules, sandboxed=True), leaves_sandbox=True)
+
+    (world.workspace / ".env").write_text("KEY=1")
+    assert judged("rm -rf ~").decision == "deny"
+    assert judged("echo x > .git/hooks/post-commit").decision == "ask"
+    assert judged("cat .env").decision == "ask"
+    assert judged("make", rule("Bash(make)", "deny")).decision == "deny"
+    assert judged("make", rule("Bash(make)", "ask")).decision == "ask"
+
+
+def test_what_is_offered_for_leaving_is_the_exact_command_or_nothing(world: World) -> None:
+    def offered(command: str, **more: Any) -> list[str]:
+        verdict = shell(world, command, policy(world, sandboxed=True, **more), leaves_sandbox=True)
+        assert verdict.decision == "ask"
+        return [offer.rule for offer in verdict.offers]
+
+    (world.workspace / ".env").write_text("KEY=1")
+    assert offered("make deploy") == ["Unsandboxed(make deploy)"]
+    assert offered("curl https://x.test | tee out.txt") == ["Unsandboxed(curl https://x.test | tee out.txt)"]
+    for command in ("cat .env", "echo x > .git/hooks/post-commit", "make\nls", "echo " + "x" * 400, "$X y"):
+        assert offered(command) == [], command
+    assert offered("make", trusted=False) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "effect"),
+    [
+        ("Unsandboxed", "allow"),
+        ("Unsandboxed(*)", "allow"),
+        ("Unsandboxed(make)", "deny"),
+        ("Unsandboxed(make)", "ask"),
+    ],
+)
+def test_no_rule_lets_more_than_one_command_out(text: str, effect: Decision) -> None:
+    with pytest.raises(RuleError, match="exactly one command"):
+        parse_rule(text, effect)
 
 
 def test_untrusted_directories_ask_even_for_reading_commands(world: World) -> None:

@@ -29,7 +29,17 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import AgentId, CallId, EntryId, MessageId, RequestId
 from clew.protocol.messages import ToolCallPart
-from clew.protocol.ops import Close, Interrupt, Op, RequestRecap, SetModel, SetPermissionMode, SetTitle, SubmitPrompt
+from clew.protocol.ops import (
+    Close,
+    Interrupt,
+    Op,
+    ReportTyping,
+    RequestRecap,
+    SetModel,
+    SetPermissionMode,
+    SetTitle,
+    SubmitPrompt,
+)
 from clew.protocol.usage import Usage
 from fakes.effort import HANG_S
 from unit.plain.play import PlayedTerminal, ScriptedClient, Stage, call, ended, said, says, turn, words
@@ -339,7 +349,7 @@ async def test_a_session_that_never_ends_is_left_after_the_timeout() -> None:
     async with Stage(client=Stuck(), close_timeout_s=0.02) as stage:
         stage.terminal.type("/quit\n")
         assert await stage.code() == 0
-        assert stage.ops == [Close()]
+        assert stage.ops == [ReportTyping(), Close()]
 
 
 async def test_a_closed_pipe_ends_quietly() -> None:

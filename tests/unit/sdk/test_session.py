@@ -363,8 +363,9 @@ async def test_a_model_that_fails_is_told_by_the_result(serve: Serve) -> None:
     options, _ = serve([{"fault": "unauthorized"}])
     result = (await all_of(query("hi", options)))[-1]
     assert isinstance(result, ResultLine)
-    assert (result.subtype, result.is_error) == ("error_during_execution", True)
+    assert (result.subtype, result.is_error, result.api_error_status) == ("success", True, 401)
     assert "ANTHROPIC_API_KEY" in str(result.error)
+    assert result.result == f"API Error: {result.error}"
 
 
 @pytest.mark.parametrize(

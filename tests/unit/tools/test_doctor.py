@@ -23,6 +23,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     project.mkdir()
     monkeypatch.setenv("CLEW_HOME", str(path))
     monkeypatch.setenv("ANTHROPIC_API_KEY", "CANARY-KEY")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")  # doctor asks the server of the model
     monkeypatch.chdir(project)
     return path
 
@@ -45,6 +46,7 @@ def test_everything_is_examined(home: Path, capsys: pytest.CaptureFixture[str]):
         "home",
         "settings",
         "providers",
+        "model",
         "lsp",
         "mcp",
         "trust",

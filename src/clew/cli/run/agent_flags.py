@@ -151,7 +151,7 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--strict-mcp-config", action="store_true", help="no other MCP servers than those")
     group.add_argument(
-        "--mcp-wait", type=seconds, default=0.0, metavar="S", help="the first request waits so long for MCP servers"
+        "--mcp-wait", type=seconds, metavar="S", help="the first request waits so long for MCP servers; 0: not at all"
     )
     group.add_argument("--mcp-debug", action="store_true", help=argparse.SUPPRESS)
     group.add_argument("--agents", metavar="JSON", help=argparse.SUPPRESS)

@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import msgspec
 from msgspec.structs import asdict
@@ -16,13 +16,13 @@ from clew.cli.sub.mcp_login import LoginRefused
 from clew.cli.sub.place import ask, this_place
 from clew.commands.mcp import KINDS, SCOPES, standing
 from clew.host.workspace import Workspace
-from clew.mcp.definitions import APPROVED_SCOPES, BadDefinition, document_of, read_server, shape_of
-from clew.mcp.files import ServerPlaces, change_servers, parsed, read_document
+from clew.mcp.definitions import APPROVED_SCOPES, BadDefinition
+from clew.mcp.files import ServerPlaces, parsed
 from clew.parts.mcp.at_place import places_at
 from clew.plain.dialogs.confirm import confirm
 from clew.protocol.event_kinds.programs import McpScope, McpServerRow
 from clew.protocol.lookups.base import LookupRefused
-from clew.protocol.lookups.mcp import ApproveMcp, ListMcp, McpServersListed
+from clew.protocol.lookups.mcp import ApproveMcp, DefineMcp, ListMcp, McpDefined, McpServersListed
 from clew.text.terminal_text import reveal, sanitize
 
 HELP = "MCP servers: list, add, remove, sign in, and whether they answer; and clew as one of them"
@@ -92,11 +92,11 @@ def run(args: argparse.Namespace) -> int:
         "get": _get,
         "approve": _decide,
         "revoke": _decide,
-    }
-    writing: dict[str, Callable[[argparse.Namespace, ServerPlaces], int]] = {
         "add": _add,
         "add-json": _add_json,
         "remove": _remove,
+    }
+    writing: dict[str, Callable[[argparse.Namespace, ServerPlaces], int]] = {
         "login": mcp_login.log_in,
         "logout": mcp_login.log_out,
     }
@@ -143,7 +143,7 @@ def _get(args: argparse.Namespace, place: Workspace) -> int:
     return 0
 
 
-def _add(args: argparse.Namespace, places: ServerPlaces) -> int:
+def _add(args: argparse.Namespace, place: Workspace) -> int:
     words = _with_later_options(args)
     if not words:
         raise LoginRefused("give an address, or -- and a command")
@@ -157,55 +157,39 @@ def _add(args: argparse.Namespace, places: ServerPlaces) -> int:
         if rest or args.env:
             raise LoginRefused("an address takes headers (-H), no arguments and no variables")
         entry = {"type": kind, "url": first, "headers": _pairs(args.header, ":", "-H")}
-    return _write(places, args.name, entry, args.scope)
+    return _write(place, args.name, entry, args.scope)
 
 
-def _add_json(args: argparse.Namespace, places: ServerPlaces) -> int:
+def _add_json(args: argparse.Namespace, place: Workspace) -> int:
     wrong: list[str] = []
     entry = parsed(args.json_text, "the JSON", wrong.append)
     if entry is None:
         raise LoginRefused(wrong[0].partition(";")[0])
-    return _write(places, args.name, entry, args.scope)
+    return _write(place, args.name, entry, args.scope)
 
 
-def _write(places: ServerPlaces, name: str, entry: dict[str, Any], scope: McpScope) -> int:
-    notes: list[str] = []
-    path = places.file_of(scope)
-    server = read_server(name, entry, scope=scope, source=str(path), problem=notes.append)
-    if scope == "project" and not places.trusted:
-        raise LoginRefused(f"{places.root} is not trusted; start clew there once, or use -s local")
-
-    def change(servers: dict[str, Any]) -> None:
-        if name in servers:
-            raise LoginRefused(f"there is already a server {name} in {path}; remove it first")
-        servers[name] = document_of(server)
-
-    try:
-        change_servers(path, change, private=scope != "project")
-    except LoginRefused:
-        raise
-    except ValueError as error:
-        raise LoginRefused(str(error)) from error
-    for note in notes:
+def _write(place: Workspace, name: str, entry: dict[str, Any], scope: Literal["local", "project", "user"]) -> int:
+    added = _defined(place, DefineMcp(server=name, definition=entry, scope=scope))
+    for note in added.notes:
         print(f"note: {sanitize(note, one_line=True)}")
-    print(f"added {name} ({KINDS[server.kind]}, {SCOPES[scope]}) to {path}: {reveal(shape_of(server))}")
-    if server.needs_approval:
+    print(f"added {name} ({KINDS[added.kind]}, {SCOPES[added.scope]}) to {added.path}: {reveal(added.shape)}")
+    if added.needs_approval:
         print("it runs after you approve it, as everybody has to who gets the project: clew mcp approve")
     return 0
 
 
-def _remove(args: argparse.Namespace, places: ServerPlaces) -> int:
-    scopes: tuple[McpScope, ...] = (args.scope,) if args.scope else SCOPE_NAMES
-    found: list[McpScope] = [scope for scope in scopes if _holds(places, scope, args.name)]
-    if not found:
-        where = f" in {args.scope}" if args.scope else ""
-        raise LoginRefused(f"there is no MCP server {args.name}{where}")
-    if len(found) > 1:
-        raise LoginRefused(f"{args.name} is in several places: say which with -s {' or -s '.join(found)}")
-    path = places.file_of(found[0])
-    change_servers(path, lambda servers: servers.pop(args.name, None), private=found[0] != "project")
-    print(f"removed {args.name} from {path}")
+def _remove(args: argparse.Namespace, place: Workspace) -> int:
+    removed = _defined(place, DefineMcp(server=args.name, definition=None, scope=args.scope or ""))
+    print(f"removed {args.name} from {removed.path}")
     return 0
+
+
+def _defined(place: Workspace, lookup: DefineMcp) -> McpDefined:
+    """What cannot be written down is a usage error."""
+    try:
+        return ask(place, lookup)
+    except LookupRefused as refused:
+        raise LoginRefused(str(refused)) from refused
 
 
 def _decide(args: argparse.Namespace, place: Workspace) -> int:
@@ -234,12 +218,6 @@ def _decide(args: argparse.Namespace, place: Workspace) -> int:
         f"{'approved' if approving else 'revoked'} {count}; a change of a definition or of a file it names asks again"
     )
     return 0
-
-
-def _holds(places: ServerPlaces, scope: McpScope, name: str) -> bool:
-    document = read_document(places.file_of(scope), problem=lambda line: None)
-    servers = document.get("mcpServers") if document is not None else None
-    return isinstance(servers, dict) and name in servers
 
 
 def _problems(listed: McpServersListed) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from clew.llm.errors import StreamBroken
-from clew.llm.failures import failure_in_stream
+from clew.llm.failures import failure_in_stream, is_cut_off
 from clew.llm.http.sse import SseEvent
 from clew.llm.models.target import Target
 from clew.llm.reply import PartDone, ReasoningChunk, ReplyDone, ReplyEvent, ReplyStarted, TextChunk
@@ -186,6 +186,8 @@ class GeminiDecoder:
 
     def take(self, data: Json) -> Iterator[ReplyEvent]:
         """One chunk."""
+        if data.get("error") and self._started and is_cut_off(data):
+            data = {"candidates": [{"finishReason": "MAX_TOKENS"}]}
         if data.get("error"):
             raise failure_in_stream(data, self._target)
         if not self._started:

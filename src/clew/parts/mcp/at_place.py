@@ -10,8 +10,9 @@ from clew.mcp.offers import count_offers
 from clew.mcp.ports import Surroundings
 from clew.mcp.servers import McpServers
 from clew.mcp.transport.sdk import saved_sign_in
+from clew.parts.mcp.defining import defined
 from clew.protocol.lookups.base import LookupRefused
-from clew.protocol.lookups.mcp import ApproveMcp, ListMcp, McpServersListed
+from clew.protocol.lookups.mcp import ApproveMcp, DefineMcp, ListMcp, McpDefined, McpServersListed
 from clew.system.environment import tool_environment
 from clew.transcript.log.store import SessionStore
 
@@ -20,9 +21,11 @@ SETTLED_WITHIN_S = 30.0
 """How long a list waits for servers, and then for what they offer."""
 
 
-async def answer(lookup: ListMcp | ApproveMcp, workspace: Workspace) -> McpServersListed:
-    """The servers that a session would have here. A list connects to those that may run, and ends them; a decision
-    starts nothing. Raises LookupRefused or OSError."""
+async def answer(lookup: ListMcp | ApproveMcp | DefineMcp, workspace: Workspace) -> McpServersListed | McpDefined:
+    """The servers that a session would have here. A list connects to those that may run, and ends them; a decision or
+    a definition starts nothing. Raises LookupRefused or OSError."""
+    if isinstance(lookup, DefineMcp):
+        return defined(lookup, places_at(workspace))
     servers = McpServers(places_at(workspace), surroundings_at(workspace))
     if isinstance(lookup, ApproveMcp):
         try:

@@ -28,7 +28,7 @@ from clew.protocol.events import (
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.invocables import InvocableRow
 from clew.protocol.lookups.mcp import ApproveMcp, ListMcp, McpServersListed, ReconnectMcp, ToggleMcp
-from clew.protocol.ops import Op
+from clew.protocol.ops import AddMcpServers, Op
 from clew.protocol.tools import SEARCH_TOOLS
 from clew.system.debug_log import open_debug_log
 from clew.system.environment import tool_environment
@@ -65,6 +65,8 @@ class McpPart(Part):
         self._cache: ToolCache | None = None
         self._introduced = False
         self._telling = False
+        self._requested = False
+        """A request has left: what it names is fixed."""
         self._beginning: asyncio.TimerHandle | None = None
         self.offers = McpOffers(self._names_changed)
         self.asks = McpAsks(setup.workspace.home, driven=setup.request.driven)
@@ -97,6 +99,7 @@ class McpPart(Part):
         if agent != MAIN_AGENT:
             return
         self.asks.hear(event)
+        self._requested = self._requested or isinstance(event, StepStarted)
         if self.servers is None or self.servers.begun:
             return
         if isinstance(event, StepStarted):
@@ -115,6 +118,10 @@ class McpPart(Part):
         return dict.fromkeys(McpAsks.ops, self._understood)
 
     async def _understood(self, op: Op) -> Effect:
+        if isinstance(op, AddMcpServers) and self._requested and not self._is_searched:
+            raise OpRefused(
+                "servers of a program are named before its first prompt: the model's tools are fixed by now"
+            )
         servers = self.servers = self.servers or self._opened()
         return await self.asks.understood(op, servers)
 
@@ -161,7 +168,7 @@ class McpPart(Part):
     async def names_settled(self) -> None:
         """Servers connect, and tell their prompts."""
         if self.servers is not None:
-            limit_s = max(LISTED_WITHIN_S, self._setup.request.mcp_wait_s)
+            limit_s = max(LISTED_WITHIN_S, self._setup.request.mcp_wait_s or 0.0)
             self.connect()
             await self.servers.settled(limit_s)
             await self.offers.settled(limit_s)
@@ -183,6 +190,11 @@ class McpPart(Part):
         """Connect, if that has not begun."""
         if self.servers is not None:
             self.servers.begin()
+
+    @property
+    def _is_searched(self) -> bool:
+        """Whether the model can search for tools that come later."""
+        return self._own is not None and self._own.toolbox.tools.is_told(SEARCH_TOOLS)
 
     def tell_in_full(self, names: Collection[str]) -> Event | None:
         """Where the model cannot search for tools, those of servers that a program brought are among its own from the
@@ -328,8 +340,8 @@ class McpPart(Part):
 class FirstWait(Middleware):
     """The first request waits for servers: for a short while, or as long as `--mcp-wait` says."""
 
-    def __init__(self, part: McpPart, limit_s: float) -> None:
-        """`limit_s`: of `--mcp-wait`; 0: it was not given."""
+    def __init__(self, part: McpPart, limit_s: float | None) -> None:
+        """`limit_s`: of `--mcp-wait`; None: it was not given."""
         self._part = part
         self._limit_s = limit_s
         self._waited = False
@@ -344,8 +356,8 @@ class FirstWait(Middleware):
         self._part.connect()
         held = [name for name, server in servers.servers.items() if server.definition.kind == "sdk"]
         late, _ = await asyncio.gather(
-            servers.settled(self._limit_s or SHORT_WAIT_S),
-            servers.settled(max(self._limit_s, IN_PROCESS_WAIT_S), held),
+            servers.settled(SHORT_WAIT_S if self._limit_s is None else self._limit_s),
+            servers.settled(max(self._limit_s or 0.0, IN_PROCESS_WAIT_S), held),
         )
         if note := self._part.tell_in_full(held):
             yield note

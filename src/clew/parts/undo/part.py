@@ -1,9 +1,10 @@
 """Going back in a session: /undo, /redo and /rewind, their previews, and what the session changed so far."""
 
-from pathlib import Path
+import asyncio
+import os
 
 from clew.agents.undo_hook import UndoHook
-from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession
+from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup
 from clew.protocol.events import Event, Rewound
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.lookups.session import (
@@ -15,6 +16,7 @@ from clew.protocol.lookups.session import (
     ShowDiff,
 )
 from clew.protocol.ops import ContinueTurn, Op, Redo, Rewind, SubmitPrompt, SwitchSession, Undo, UseInvocable
+from clew.system.git_command import GitRefused, open_git
 from clew.undo.errors import NothingToRestore, UndoError
 
 MAX_DIFF_FILES = 200
@@ -28,8 +30,10 @@ class UndoPart(Part):
     """Works only between turns: nobody else changes files or the conversation meanwhile. The files themselves are kept
     by the session's `UndoHook`."""
 
-    def __init__(self, *, path: Path | None = None) -> None:
-        self._path = path
+    def __init__(self, setup: PartSetup | None = None) -> None:
+        """`setup`: without it nothing is known of the place, and no file is ignored."""
+        self._place = setup.workspace if setup is not None else None
+        self._path = setup.past.path if setup is not None else None
         """The log: prompts that left the window long ago are only there."""
         self._undo: UndoHook | None = None
         self._restoring = False
@@ -110,9 +114,24 @@ class UndoPart(Part):
             keeper = await self._undo.keeper()
             plan = await keeper.plan_since("")
             wanted = [file for file in plan.files if lookup.path in file.path]
+            left = await asyncio.to_thread(self._ignored, [file.path for file in wanted]) if not lookup.path else ()
+            wanted = [file for file in wanted if file.path not in left]
             blocks = await keeper.changed(wanted[:MAX_DIFF_FILES])
         except NothingToRestore:
             return DiffShown(files=())
         except (UndoError, OSError) as error:
             raise OpRefused(f"the kept files cannot be read: {error}") from error
-        return DiffShown(files=blocks, left_out=max(0, len(wanted) - MAX_DIFF_FILES), warnings=plan.warnings)
+        too_many = max(0, len(wanted) - MAX_DIFF_FILES)
+        ignored = sum(not os.path.isdir(path) for path in left)
+        return DiffShown(files=blocks, left_out=too_many, ignored=ignored, warnings=plan.warnings)
+
+    def _ignored(self, paths: list[str]) -> frozenset[str]:
+        """Asked of git, so only where the project is trusted."""
+        place = self._place
+        if place is None or place.repository is None or not place.trusted or not paths:
+            return frozenset()
+        try:
+            git = open_git(place.repository, trusted=True, env=place.env)
+            return git.ignored(paths) if git is not None else frozenset()
+        except (GitRefused, OSError):
+            return frozenset()

@@ -13,7 +13,7 @@ from clew.permissions.access import Decision, ShellAccess, Verdict
 from clew.permissions.conditions import Policy
 from clew.permissions.files import Places
 from clew.permissions.paths import real
-from clew.permissions.rules import Rule, parse_rule, quote_word
+from clew.permissions.rules import UNSANDBOXED, Rule, parse_rule, quote_word
 from clew.permissions.shell.effects.catastrophe import always_denied, coarse_denied, coarse_rule, unseen_loss
 from clew.permissions.shell.effects.changes import changes_of, refuse_change, refuse_edits
 from clew.permissions.shell.effects.losses import Losses, losses_of
@@ -96,6 +96,8 @@ def _script_end(texts: list[str]) -> int:
 
 _UNUSABLE = re.compile("[\0\ud800-\udfff]")
 ACCEPTED = "mode acceptEdits"
+MAX_EXACT = 300
+"""A longer command is never the same twice, so no rule for exactly it is offered."""
 MAX_SCANNED = 130_000
 """Longer texts are not taken apart; the Bash tool runs none of them."""
 
@@ -124,9 +126,29 @@ def judge_shell(access: ShellAccess, policy: Policy) -> ShellVerdict:
     if not access.leaves_sandbox or found.verdict.decision == "deny" or policy.mode == "bypassPermissions":
         return found
     # Inside, the sandbox answered for what a file of the project may make a program do. Outside nothing does, so
-    # neither a proof nor a rule is enough, and no rule is offered (cases/leaving_the_sandbox.txt).
+    # neither a proof nor a rule about commands is enough (cases/leaving_the_sandbox.txt), only one for exactly this.
+    if may_be_let_out(access, policy):
+        rules = (rule for rule in policy.rules if rule.effect == "allow" and rule.tool == UNSANDBOXED)
+        if rule := next((rule for rule in rules if rule.pattern == access.command), None):
+            allowed = Verdict(decision="allow", why="your rule lets it leave the sandbox", rule=rule.text)
+            return found._replace(verdict=replace(allowed, at_stake=found.verdict.at_stake))
+        offers = (RuleOffer(rule=f"{UNSANDBOXED}({access.command})", covers=access.command),)
+    else:
+        offers = ()
     why = f"leaves the sandbox: {found.verdict.why}"
-    return found._replace(verdict=Verdict(decision="ask", why=why, rule="leaves the sandbox"))
+    return found._replace(verdict=Verdict(decision="ask", why=why, rule="leaves the sandbox", offers=offers))
+
+
+def may_be_let_out(access: ShellAccess, policy: Policy) -> bool:
+    """Whether a rule for exactly this text may let it leave the sandbox: in a trusted project, from its root, and where
+    nothing that asks in every mode is at stake (protected names, secrets, your ask rules, what cannot be seen)."""
+    text, roots = access.command, policy.places.roots
+    if policy.mode == "plan" or not policy.trusted or not roots or real(access.cwd) != roots[0]:
+        return False
+    if len(text) > MAX_EXACT or text != text.strip() or not text.isprintable():
+        return False
+    unasked = replace(policy, mode="bypassPermissions")
+    return _judge_held(access, unasked).verdict.decision == "allow"
 
 
 def _judge_held(access: ShellAccess, policy: Policy) -> ShellVerdict:

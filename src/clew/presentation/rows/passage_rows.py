@@ -6,6 +6,7 @@ from functools import singledispatch
 from msgspec import Struct
 
 from clew.commands.answers import answer_lines
+from clew.commands.diff import nothing_words
 from clew.commands.plan import plan_heading
 from clew.config.schema import Density
 from clew.presentation.plan_text import plan_name
@@ -211,9 +212,11 @@ def _(passage: DiffPassage, view: View) -> list[Row]:
 def diff_remarks(passage: DiffPassage) -> Iterator[str]:
     """What the changes themselves do not say."""
     if not passage.files:
-        yield "This session changed no files." if not passage.warnings else "No change is known."
+        yield nothing_words(warned=bool(passage.warnings), ignored=bool(passage.ignored))
     if passage.left_out:
         yield f"… and {count(passage.left_out, 'more file')}"
+    if passage.ignored:
+        yield f"{count(passage.ignored, 'file')} that git ignores: not shown (/diff PATH shows them)"
     yield from (f"Not known: {' '.join(line.split())}" for line in passage.warnings)
 
 

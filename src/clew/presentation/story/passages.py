@@ -126,6 +126,8 @@ class DiffPassage(PassageBase, frozen=True, kw_only=True):
 
     files: tuple[DiffBlock, ...]
     left_out: int = 0
+    ignored: int = 0
+    """Changed files that git ignores; not among the others."""
     warnings: tuple[str, ...] = ()
     cwd: str = ""
 

@@ -253,7 +253,13 @@ def _(event: DiffShown, story: Story, at: str) -> Story:
     return added(
         story,
         lambda key: DiffPassage(
-            key=key, at=at, files=event.files, left_out=event.left_out, warnings=event.warnings, cwd=story.facts.cwd
+            key=key,
+            at=at,
+            files=event.files,
+            left_out=event.left_out,
+            ignored=event.ignored,
+            warnings=event.warnings,
+            cwd=story.facts.cwd,
         ),
     )
 

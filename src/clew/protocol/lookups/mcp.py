@@ -1,8 +1,8 @@
 """Which MCP servers there are, and what a person wants of one."""
 
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
-from clew.protocol.event_kinds.programs import McpServerRow
+from clew.protocol.event_kinds.programs import McpKind, McpScope, McpServerRow
 from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.rights import Rights
 
@@ -53,3 +53,30 @@ class ToggleMcp(Lookup[McpServersListed], frozen=True, kw_only=True, tag="mcp.to
 
     server: str
     enabled: bool
+
+
+class McpDefined(Answer, frozen=True, kw_only=True, tag="mcp.defined"):
+    """A server was written into a file, or taken out of it."""
+
+    server: str
+    scope: McpScope
+    path: str
+    removed: bool = False
+    kind: McpKind = "stdio"
+    shape: str = ""
+    """What would run or be connected to, for people to look at; untrusted."""
+    needs_approval: bool = False
+    notes: tuple[str, ...] = ()
+    """What of the definition does nothing, a line each."""
+
+
+class DefineMcp(Lookup[McpDefined], frozen=True, kw_only=True, tag="mcp.define"):
+    """Write a server down, or take one out. Nothing is started. Only ever sent for a person."""
+
+    needs: ClassVar[Rights] = Rights.DRIVE
+
+    server: str
+    definition: dict[str, Any] | None
+    """As in a file of servers; None: take it out."""
+    scope: Literal["", "local", "project", "user"] = ""
+    """Whose file; empty: the local one, or for a server that is taken out the only one that holds it."""

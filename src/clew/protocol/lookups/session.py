@@ -74,6 +74,8 @@ class DiffShown(Answer, frozen=True, kw_only=True, tag="diff.shown"):
     files: tuple[DiffBlock, ...]
     left_out: int = 0
     """Changed files that are not shown because there are too many."""
+    ignored: int = 0
+    """Changed files that are not shown because git ignores them."""
     warnings: tuple[str, ...] = ()
     """What was changed and is not known, one line each."""
 
@@ -82,7 +84,7 @@ class ShowDiff(Lookup[DiffShown], frozen=True, kw_only=True, tag="diff.show"):
     """Ask what this session changed in files, as they are now."""
 
     path: str = ""
-    """Only files whose path holds this."""
+    """Only files whose path holds this; then also those that git ignores."""
 
 
 class SessionExported(Answer, frozen=True, kw_only=True, tag="session.exported"):

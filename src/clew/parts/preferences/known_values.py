@@ -1,56 +1,53 @@
 """Values that the schema alone cannot judge: models, permission rules, tools, styles. What is unknown is refused here,
 with what is known, instead of by the next session."""
 
-import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, cast
 
-from clew.config.errors import SettingsError, SettingsKeyError
+from clew.config.errors import SettingsKeyError
 from clew.config.load import load_settings
 from clew.config.schema import Provider
 from clew.config.walk import KeyPath, edits
-from clew.host.workspace import open_workspace
+from clew.host.workspace import Workspace
 from clew.llm.errors import UnknownModel
 from clew.llm.models.connect import all_rows, resolve
-from clew.parts.output_style.part import known_styles, style_text
 from clew.permissions.access import Decision
 from clew.permissions.rules import RuleError, parse_rule
-from clew.system.home import clew_home
+from clew.skills.output_styles import known_styles, style_text
 from clew.tools.registry import builtin_names
 
 MODELS = ("model", "fallbackModel", "fastModel")
 EFFECTS: dict[str, Decision] = {"allow": "allow", "ask": "ask", "deny": "deny"}
 
 
-def check_value(path: KeyPath, value: Any) -> None:
+def check_value(path: KeyPath, value: Any, place: Workspace) -> None:
     """Raises SettingsKeyError for a value that no session could use, with the values that one could."""
     match path, value:
         case ((name,), str()) if name in MODELS and value and (name, value) != ("fastModel", "none"):
-            _check_model(value)
+            _check_model(value, place)
         case (("permissions", effect), _) if effect in EFFECTS:
             for rule in cast("list[Any]", value) if isinstance(value, list | tuple) else []:
                 _check_rule(str(rule), EFFECTS[effect])
         case (("screen", "tools", tool), _):
             _check_tool(tool)
         case (("outputStyle",), str()) if value and value != "default":
-            _check_style(value)
+            _check_style(value, place)
         case _:
             pass
 
 
-def _check_model(name: str) -> None:
-    providers = _providers()
+def _check_model(name: str, place: Workspace) -> None:
+    providers = _providers(place)
     try:
-        resolve(name, providers, os.environ)
+        resolve(name, providers, place.env)
     except UnknownModel as error:
         known = ", ".join(sorted(all_rows(providers)))
         raise SettingsKeyError(f"{error}; providers are {known}") from error
 
 
-def _providers() -> dict[str, Provider]:
+def _providers(place: Workspace) -> dict[str, Provider]:
     """Those of the user's own settings; a broken file is told by whoever writes it."""
-    loaded = load_settings(home=clew_home(), project_root=None, trusted=False, env={}, lenient=True)
+    loaded = load_settings(home=place.home, project_root=None, trusted=False, env={}, lenient=True)
     return loaded.settings.providers
 
 
@@ -75,11 +72,7 @@ def _nearest(name: str, known: Iterable[str]) -> str:
     return close if edits(name, close) <= 1 else ""
 
 
-def _check_style(name: str) -> None:
-    try:
-        place = open_workspace(Path.cwd(), os.environ, lenient=True, keys=False)
-    except (SettingsError, OSError):
-        return  # whatever is wrong with the place, the style is not
+def _check_style(name: str, place: Workspace) -> None:
     if style_text(name, place) is None:
         known = ", ".join(("default", *known_styles(place)))
         raise SettingsKeyError(f"no output style {name!r}; one of {known}, or a file {name}.md in output-styles")
