@@ -6,29 +6,29 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from clew.config.load import LoadedSettings, SettingSource
+from clew.config.load import LoadedSettings, SettingOrigin
 from clew.config.schema import Settings
 from clew.config.walk import KeyPath, as_object, dotted, fields_of, map_value
 
-DEFAULT = SettingSource(layer="default")
+DEFAULT = SettingOrigin(layer="default")
 
 
-class SettingRow(Struct, frozen=True, kw_only=True):
+class EffectiveRow(Struct, frozen=True, kw_only=True):
     """One key."""
 
     path: KeyPath
     value: Any
-    sources: tuple[SettingSource, ...]
+    sources: tuple[SettingOrigin, ...]
 
     @property
     def key(self) -> str:
         return dotted(self.path)
 
 
-def rows(loaded: LoadedSettings) -> Iterator[SettingRow]:
+def rows(loaded: LoadedSettings) -> Iterator[EffectiveRow]:
     """Every key that holds a value; maps are opened as far as they have entries."""
     for path, value in _leaves(msgspec.to_builtins(loaded.settings), Settings, ()):
-        yield SettingRow(path=path, value=value, sources=loaded.sources.get(dotted(path), (DEFAULT,)))
+        yield EffectiveRow(path=path, value=value, sources=loaded.sources.get(dotted(path), (DEFAULT,)))
 
 
 def value_at(settings: Settings, path: KeyPath) -> Any:

@@ -104,7 +104,7 @@ ALL_SOURCES: frozenset[Scope] = frozenset({"user", "project", "local"})
 PROJECT_DIR = ".clew"
 
 
-class SettingSource(Struct, frozen=True, kw_only=True):
+class SettingOrigin(Struct, frozen=True, kw_only=True):
     """Where a value came from."""
 
     layer: Layer
@@ -116,7 +116,7 @@ class LoadedSettings(Struct, frozen=True, kw_only=True):
     """Settings in force, and how they came to be."""
 
     settings: Settings
-    sources: dict[str, tuple[SettingSource, ...]]
+    sources: dict[str, tuple[SettingOrigin, ...]]
     """Dotted key -> where it was set, the lowest layer first. Only lists, which add up, have several."""
     warnings: tuple[str, ...] = ()
     """One line each, for stderr."""
@@ -185,7 +185,7 @@ class _Merge:
     def __init__(self, *, lenient: bool) -> None:
         self.lenient = lenient
         self.raw: Raw = {}
-        self.sources: dict[str, tuple[SettingSource, ...]] = {}
+        self.sources: dict[str, tuple[SettingOrigin, ...]] = {}
         self.warnings: list[str] = []
         self.refused: list[Refusal] = []
         self.unread: list[str] = []
@@ -205,7 +205,7 @@ class _Merge:
         data = read_file(str(path))
         if data is None:
             return
-        self._put(parse(data, str(path)), SettingSource(layer="user", place=str(path)))
+        self._put(parse(data, str(path)), SettingOrigin(layer="user", place=str(path)))
         info = os.stat(path)
         if info.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             self.warnings.append(f"{path}: others can change it; run: chmod 600 {path}")
@@ -217,13 +217,13 @@ class _Merge:
         kept, refused = narrow(parse(data, str(path)), self.value_at, str(path))
         self.refused += refused
         self.warnings += [str(refusal) for refusal in refused]
-        self._put(kept, SettingSource(layer=scope, place=str(path)))
+        self._put(kept, SettingOrigin(layer=scope, place=str(path)))
 
     def add_environment(self, env: Mapping[str, str]) -> None:
         found, warnings = from_environment(env)
         self.warnings += warnings
         for path, (value, variable) in found.items():
-            self._put(_nested(path, value), SettingSource(layer="env", place=variable))
+            self._put(_nested(path, value), SettingOrigin(layer="env", place=variable))
 
     def add_argument(self, argument: str) -> None:
         if argument.lstrip().startswith("{"):
@@ -246,14 +246,14 @@ class _Merge:
             self.warnings.append(f"{place}: keys of Claude Code that are not used here: {', '.join(theirs.unused)}")
         self.given_env = theirs.env
         self.given_hooks = as_object(raw.get("hooks"))
-        self._put(raw, SettingSource(layer="settings", place=place))
+        self._put(raw, SettingOrigin(layer="settings", place=place))
 
     def add_flags(self, flags: Mapping[str, Any]) -> None:
         for key, value in flags.items():
             if value is not None:
                 raw = _nested(tuple(key.split(".")), value)
                 check(raw, "command line")
-                self._put(raw, SettingSource(layer="flag", place="command line"))
+                self._put(raw, SettingOrigin(layer="flag", place="command line"))
 
     def value_at(self, path: KeyPath) -> Any:
         """The value in force so far, the default if no layer has set it."""
@@ -277,10 +277,10 @@ class _Merge:
             given_env=self.given_env,
         )
 
-    def _put(self, raw: Raw, source: SettingSource) -> None:
+    def _put(self, raw: Raw, source: SettingOrigin) -> None:
         self._merge(self.raw, raw, (), source)
 
-    def _merge(self, into: Raw, new: Raw, path: KeyPath, source: SettingSource) -> None:
+    def _merge(self, into: Raw, new: Raw, path: KeyPath, source: SettingOrigin) -> None:
         for name, value in new.items():
             here = (*path, name)
             kind = type_at(here)

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from clew.config import Settings, SettingsError, SettingSource
+from clew.config import SettingOrigin, Settings, SettingsError
 
 from .conftest import Layers
 
@@ -38,9 +38,9 @@ def test_sources_name_layer_and_place(layers: Layers) -> None:
     loaded = layers.load(env={"CLEW_EFFORT": "low"}, flags={"model": "openai/b", "fallbackModel": None})
     user, project = str(layers.user_file), str(layers.project_file)
     assert loaded.sources == {
-        "model": (SettingSource(layer="flag", place="command line"),),
-        "permissions.deny": (SettingSource(layer="user", place=user), SettingSource(layer="project", place=project)),
-        "effort": (SettingSource(layer="env", place="CLEW_EFFORT"),),
+        "model": (SettingOrigin(layer="flag", place="command line"),),
+        "permissions.deny": (SettingOrigin(layer="user", place=user), SettingOrigin(layer="project", place=project)),
+        "effort": (SettingOrigin(layer="env", place="CLEW_EFFORT"),),
     }
 
 
@@ -86,7 +86,7 @@ def test_settings_argument_may_be_a_file(layers: Layers) -> None:
     extra.write_text('{"model": "openai/x"}')
     loaded = layers.load(settings_arg=str(extra))
     assert loaded.settings.model == "openai/x"
-    assert loaded.sources["model"] == (SettingSource(layer="settings", place=str(extra)),)
+    assert loaded.sources["model"] == (SettingOrigin(layer="settings", place=str(extra)),)
 
 
 @pytest.mark.parametrize(

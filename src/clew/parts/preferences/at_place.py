@@ -9,7 +9,7 @@ import msgspec
 from clew.config.edit import remove_value, typed_value, write_value
 from clew.config.effective import rows, value_at
 from clew.config.errors import SettingsKeyError
-from clew.config.load import LoadedSettings, SettingSource, load_settings, settings_path
+from clew.config.load import LoadedSettings, SettingOrigin, load_settings, settings_path
 from clew.config.narrow import ASIDE, may_stand_in_project, narrow
 from clew.config.walk import KeyPath, dotted, split_key, suggestion, type_at
 from clew.host.workspace import Workspace
@@ -69,7 +69,7 @@ def _rows(loaded: LoadedSettings) -> list[SettingRow]:
     ]
 
 
-def _sources(found: tuple[SettingSource, ...]) -> tuple[SettingSource, ...]:
+def _sources(found: tuple[SettingOrigin, ...]) -> tuple[SettingSource, ...]:
     return tuple(SettingSource(layer=source.layer, place=source.place) for source in found)
 
 
