@@ -361,13 +361,13 @@ async def test_help_is_filtered_and_gives_a_command_to_the_prompt() -> None:
         assert shown(app) == [
             " ── Help ──────────────────────────────────────────────────",
             " ▌ a key, a command or a word",
-            " commands",
-            " › /compact           Make the view smaller.",
-            "   /undo              Take the last changes back.",
             " keys · everywhere",
-            "   Escape             interrupt the agent",
+            " › Escape             interrupt the agent",
             " keys · prompt",
             "   Ctrl-J, Alt-Enter  new line",
+            " commands",
+            "   /compact           Make the view smaller.",
+            "   /undo              Take the last changes back.",
             "",
             " ↑ ↓ PgUp PgDn · Enter takes a command · Esc closes",
         ]

@@ -12,7 +12,7 @@ from clew.host.workspace import Workspace
 from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
 from clew.protocol.lookups.hooks import ApproveHooks, ListHooks
 from clew.protocol.lookups.mcp import ApproveMcp, DefineMcp, ListMcp
-from clew.protocol.lookups.place import ListSessions, RunChecks, SearchSessions
+from clew.protocol.lookups.place import ListSessions, PreviewSession, RunChecks, SearchSessions
 from clew.protocol.lookups.rules_and_models import AllowRule, ListModels, ListRules, RemoveRule
 from clew.protocol.lookups.settings import ChangeSetting, ListSettings, NameSettingsFile
 
@@ -30,6 +30,7 @@ CAPABILITIES: Mapping[type[Lookup[Any]], str] = {
     DefineMcp: "mcp",
     ListSessions: "sessions",
     SearchSessions: "sessions",
+    PreviewSession: "sessions",
     ListModels: "models",
     ListSettings: "preferences",
     NameSettingsFile: "preferences",

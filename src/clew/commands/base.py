@@ -17,6 +17,8 @@ class SessionFacts(Struct, frozen=True, kw_only=True):
 
     session_id: str = ""
     cwd: str = ""
+    project: str = ""
+    """The directory that the session was opened in; `cd` does not change it."""
     branch: str = ""
     model: str = ""
     effort: str = ""

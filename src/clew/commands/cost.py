@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, SessionFacts, usage_error
-from clew.commands.stats import model_lines, total_cost
+from clew.commands.stats import model_lines, session_cost
 from clew.text.figures import count, money
 
 ABOUT = CommandHelp(
@@ -17,7 +17,7 @@ ABOUT = CommandHelp(
 def cost_lines(facts: SessionFacts) -> Iterator[str]:
     """The sum first."""
     tally, meter = facts.state.spent, facts.state.meter
-    yield f"Cost: {total_cost(tally.models)}"
+    yield f"Cost: {session_cost(tally)}"
     yield from model_lines(tally.models)
     if tally.side:
         spent, unpriced = sum(use.cost_usd for use in tally.side), sum(use.unpriced for use in tally.side)

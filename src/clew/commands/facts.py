@@ -75,6 +75,7 @@ def _begun(event: SessionStarted) -> SessionFacts:
     return SessionFacts(
         session_id=event.session_id,
         cwd=event.cwd,
+        project=event.cwd,
         branch=event.branch,
         model=event.model,
         effort=event.effort,

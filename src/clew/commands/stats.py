@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, SessionFacts, usage_error
-from clew.protocol.tally import ModelUse
+from clew.protocol.tally import ModelUse, Tally
 from clew.text.figures import change, count, duration, money, shown_path
 
 ABOUT = CommandHelp(
@@ -24,6 +24,15 @@ def total_cost(models: tuple[ModelUse, ...]) -> str:
     if unpriced == asked:
         return "unknown (no price or usage)"
     return f"{money(spent)} + {count(unpriced, 'request')} without a price"
+
+
+def session_cost(tally: Tally) -> str:
+    """What the whole session cost, side queries included, as the footer, /cost, /stats and /status tell it."""
+    requests = sum(use.requests for use in tally.models)
+    if tally.unpriced and tally.unpriced == requests and not tally.cost_usd:
+        return "unknown (no price or usage)"
+    gap = f" + {count(tally.unpriced, 'request')} without a price" if tally.unpriced else ""
+    return f"{money(tally.cost_usd)}{gap}"
 
 
 def model_lines(models: tuple[ModelUse, ...]) -> Iterator[str]:
@@ -51,7 +60,7 @@ def stats_lines(facts: SessionFacts) -> Iterator[str]:
     yield f"{count(state.turns, 'turn')}, {count(state.steps, 'step')}, {duration(tally.work_ms)} of work"
     failed = f", {state.failed_calls:,} failed" if state.failed_calls else ""
     yield f"{count(state.calls, 'tool call')}{failed}, {count(state.commands, 'command')} run"
-    yield f"Cost: {total_cost(tally.models)}"
+    yield f"Cost: {session_cost(tally)}"
     yield from model_lines(tally.models)
     side = [
         f"  {use.purpose}: {count(use.requests, 'call')}, {'no price' if use.unpriced else money(use.cost_usd)}"

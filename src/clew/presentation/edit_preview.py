@@ -6,7 +6,8 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from clew.presentation.rows.diffs import word_changes
+from clew.presentation.rows.diffs import PatchLine as PatchLine
+from clew.presentation.rows.diffs import changes, word_changes
 from clew.presentation.rows.spans import Row, Span
 from clew.protocol.messages import ToolCallPart
 from clew.text.terminal_text import reveal
@@ -72,6 +73,38 @@ def change_lines(change: TextReplacement, *, max_chars: int = 0) -> list[Row]:
             else:
                 rows += _replaced(old[first:last], new[start:end])
     return rows
+
+
+def patch_lines(patch: str, *, max_chars: int = 0) -> list[Row]:
+    """A diff of the file as lines with their numbers, behind `−`, `+` or a blank; made visible first."""
+    text = reveal(patch, max_chars=max_chars)
+    lines = list(changes(text))
+    size = len(str(max((line.number for line in lines), default=1)))
+    rows: list[Row] = []
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        if line.sign in "@…":
+            rows.append((Span(f"{'⋯'.rjust(size)} {line.text}".rstrip(), "dim"),))
+            at += 1
+        elif line.sign == " ":
+            rows.append((Span(f"{line.number:>{size}} ", "dim"), Span("  "), Span(line.text)))
+            at += 1
+        else:
+            gone = list(_run(lines[at:], "-"))
+            came = list(_run(lines[at + len(gone) :], "+"))
+            told = _replaced([one.text for one in gone], [one.text for one in came])
+            numbered = zip((*gone, *came), told, strict=True)
+            rows += [(Span(f"{one.number:>{size}} ", "dim"), *row) for one, row in numbered]
+            at += len(gone) + len(came)
+    return rows
+
+
+def _run(lines: Sequence[PatchLine], sign: str) -> Iterator[PatchLine]:
+    for line in lines:
+        if line.sign != sign:
+            return
+        yield line
 
 
 def counted(changes: Sequence[TextReplacement]) -> tuple[int, int]:

@@ -1,10 +1,13 @@
 """The lines around the transcript: what the agent does, which session this is, what is in force."""
 
+import os
+from collections.abc import Sequence
+
 from clew.commands.base import SessionFacts
 from clew.presentation.rows.spans import Row, Span, clipped, said, spread, width_of
 from clew.presentation.story.activity import Activity
-from clew.protocol.events import SessionEnded
-from clew.text.figures import duration, money
+from clew.protocol.events import SessionEnded, SessionRow, TaskRow
+from clew.text.figures import ago, duration, money
 from clew.text.terminal_text import clip, sanitize
 
 MODES = {
@@ -27,6 +30,12 @@ DOING = {
 METER_CELLS = 10
 NARROW, WIDE = 60, 100
 FRAMES = "◐◓◑◒"
+STALLED_S = 10.0
+"""So long without a sign of the model, and it is told."""
+MOST_SILENT_S = 900.0
+"""No request is waited for longer: more than this is a clock that was set."""
+SILENCE_S = 90.0
+"""So long a stream that has begun may be silent (`idle_timeout_s` in llm/retry.py; a test holds them together)."""
 
 
 def activity_row(
@@ -39,10 +48,15 @@ def activity_row(
     mark = Span(f"{'?' if asking else FRAMES[frame % len(FRAMES)]} ", "warning" if asking else "accent")
     words = "Stopping" if stopping else DOING[activity.doing]
     what = sanitize(activity.what, one_line=True) if not stopping else ""
+    silent_s = activity.silent_s(now_s)
+    if STALLED_S <= silent_s <= MOST_SILENT_S and not stopping:
+        words, what = f"Nothing came for {silent_s:.0f} s", _after_silence(activity)
     if activity.doing == "retrying" and activity.until_s and not stopping:
         left = max(activity.until_s - now_s, 0.0)
         words = f"{words} in {left:.0f} s,"
     worked_s = activity.worked_s(now_s) if activity.turn_since_s else max(now_s - activity.since_s, 0.0)
+    if asking and activity.asked_s:
+        worked_s = max(now_s - activity.asked_s, 0.0)  # for how long the answer is waited for
     figures = [duration(round(worked_s * 1000))]
     if len(activity.running) > 1:
         figures.insert(0, f"{len(activity.running)} calls")
@@ -55,6 +69,13 @@ def activity_row(
     return clipped((mark, Span(text), Span(f" · {tail}" if tail else "", "dim")), columns)
 
 
+def _after_silence(activity: Activity) -> str:
+    """What happens next to a stream that stands still."""
+    if activity.begun:
+        return f"from the model: after {SILENCE_S:.0f} s the request is made again"
+    return "from the model: it has not begun to answer, and is waited for"
+
+
 def farewell(event: SessionEnded, facts: SessionFacts) -> str:
     """The last line for the shell: what to go on with, or what is missing there."""
     if event.unsaved:
@@ -63,9 +84,27 @@ def farewell(event: SessionEnded, facts: SessionFacts) -> str:
     return f"Continue with: clew --resume {facts.session_id}" if facts.state.turns and facts.kept else ""
 
 
+def first_row(facts: SessionFacts, last: SessionRow | None, columns: int) -> Row:
+    """What stands on an empty screen: where one is, what was last done here, where help is."""
+    home = f"{os.path.expanduser('~').rstrip('/')}/"
+    place = f"~/{facts.cwd[len(home) :]}" if facts.cwd.startswith(home) else facts.cwd
+    parts = [sanitize(place, one_line=True)]
+    if last is not None:
+        title = clip(sanitize(last.title, one_line=True) or "(no title)", max(columns // 3, 12))
+        parts.append(f"last here: {title}, {ago(last.age_s)}" + (" (clew -c)" if columns >= WIDE else ""))
+    parts.append("F1 help")
+    return clipped((Span("  "), Span(" · ".join(parts), "dim")), columns)
+
+
+def last_here(rows: Sequence[SessionRow], cwd: str) -> SessionRow | None:
+    """The newest session of this directory among those of a list."""
+    return next((row for row in rows if row.project and f"/{cwd.strip('/')}".endswith(f"/{row.project}")), None)
+
+
 def header_row(facts: SessionFacts, columns: int) -> Row:
     """Which program, place and model; the title where there is room."""
-    place = sanitize(facts.cwd.rstrip("/").rpartition("/")[2] or facts.cwd, one_line=True)
+    where = facts.project or facts.cwd
+    place = sanitize(where.rstrip("/").rpartition("/")[2] or where, one_line=True)
     parts = [place, sanitize(facts.branch, one_line=True), sanitize(facts.model, one_line=True) or "no model"]
     left: Row = (
         Span("clew", "bold"),
@@ -77,17 +116,25 @@ def header_row(facts: SessionFacts, columns: int) -> Row:
 
 
 def footer_row(
-    facts: SessionFacts, columns: int, *, hint: str = "", shells: int = 0, below: bool = False, stopping: bool = False
+    facts: SessionFacts,
+    columns: int,
+    *,
+    hint: str = "",
+    below: bool = False,
+    stopping: bool = False,
+    vim: str = "",
+    newest: str = "",
 ) -> Row:
     """The permission mode, how full the window is, what was spent, what Esc does next; or a word to what was just
     pressed."""
     mode = MODES.get(facts.permission_mode, facts.permission_mode)
     style = "warning" if facts.permission_mode == "bypassPermissions" else "dim"
     key = " ⇧⇥" if columns >= NARROW else ""
-    left: list[Span] = [Span(f"{mode}{key}", style)]
+    left: list[Span] = [Span(f"{vim.upper()} ", "accent")] if vim else []
+    left.append(Span(f"{mode}{key}", style))
     if hint:
         return spread((Span(hint, "notice"),), tuple(left), columns)
-    for part in (_meter(facts, columns), _spent(facts), f"{shells} in the background" if shells else ""):
+    for part in (_meter(facts, columns), _spent(facts), _beside(facts, columns, newest)):
         if part:
             left += [Span("   "), Span(part, "dim")]
     return spread(tuple(left), _next_escape(facts, columns, below=below, stopping=stopping), columns)
@@ -102,6 +149,21 @@ def _next_escape(facts: SessionFacts, columns: int, *, below: bool, stopping: bo
     if works and not facts.state.asks:
         return said("Esc interrupts", "dim")
     return said("F1 help" if columns >= NARROW else "F1", "dim")
+
+
+def _beside(facts: SessionFacts, columns: int, newest: str) -> str:
+    """How many commands run in the background, and the newest line of the one that spoke last."""
+    running = len(background_tasks(facts))
+    if not running:
+        return ""
+    some = f"{running} in the background" if columns >= NARROW else f"{running} bg"
+    told = sanitize(newest, one_line=True).strip() if columns >= NARROW + 12 else ""
+    return f"{some}: {clip(told, max(columns // 4, 12))}" if told else some
+
+
+def background_tasks(facts: SessionFacts) -> tuple[TaskRow, ...]:
+    """The commands that run beside the conversation."""
+    return tuple(row for row in facts.state.all_tasks if row.kind == "shell" and row.standing.open)
 
 
 def _meter(facts: SessionFacts, columns: int) -> str:

@@ -15,6 +15,7 @@ from clew.protocol.events import (
     CompactionStarted,
     Envelope,
     PromptOffered,
+    PromptQueued,
     ScreenChanged,
     SessionEnded,
     SessionStarted,
@@ -33,6 +34,7 @@ from clew.tui.conversation import ScreenConversation
 from clew.tui.copying import Copying
 from clew.tui.dialogs.registry import dialog_named
 from clew.tui.dock import Dock
+from clew.tui.first_line import show_first_line
 from clew.tui.inputs import Commanding
 from clew.tui.options import ScreenOptions, keymap_or_problem
 from clew.tui.prompt.prompt import Prompt, void
@@ -74,6 +76,7 @@ class ClewApp(TerminalApp, inherit_bindings=False):
             self.transcript,
             stopping=lambda: self.stopping.interrupted,
             lagging=self.lagging,
+            vim_mode=lambda: self.prompt.vim_mode,
             ascii_only=ascii_only,
         )
         self.bottom = Dock(
@@ -137,9 +140,7 @@ class ClewApp(TerminalApp, inherit_bindings=False):
                 "tasks": lambda: self.commanding.run("/tasks"),
             },
         )
-        self.copying = Copying(
-            env=env, home=options.home, send=self.write_raw, hint=self.drawing.hint, remark=self._remark
-        )
+        self.copying = Copying(self.conversation, self.drawing, env=env, home=options.home, send=self.write_raw)
         self._begun = False
         self.last_words = ""  # for the shell, when the screen is gone
         self.over = False
@@ -181,11 +182,15 @@ class ClewApp(TerminalApp, inherit_bindings=False):
             case SessionStarted():
                 self.prompt.project = self.transcript.viewport.cwd = event.cwd
                 self._keep_draft(event)
+                if not event.resumed:
+                    show_first_line(self.conversation, self.transcript)
                 if self.options.prompt and not self._begun:
                     self.conversation.send(SubmitPrompt(content=self.options.prompt))
                 if self._keys_problem and not self._begun:
                     self.conversation.remark((self._keys_problem,), is_error=True)
                 self._begun = True
+            case PromptQueued() if story.working and event.origin == "user":
+                self.drawing.hint("queued; Enter sends it now, Up takes it back")
             case PromptOffered():
                 self._offer(event.text)
             case ThemeChanged():
@@ -202,6 +207,7 @@ class ClewApp(TerminalApp, inherit_bindings=False):
                 pass
         self.bottom.follow(event, story)
         self.presence.follow(envelope, story)
+        self.drawing.background.follow(story)
         self.queue.show(story.facts.state.queued)
         self.prompt.queued, self.prompt.held = self.queue.last is not None, self.queue.held
         self.drawing.soon()
@@ -259,10 +265,6 @@ class ClewApp(TerminalApp, inherit_bindings=False):
         self.transcript.to_end()
         return True
 
-    def _remark(self, lines: tuple[str, ...]) -> None:
-        self.conversation.remark(lines)
-        self.drawing.soon()
-
     def _offer(self, text: str) -> None:
         """Words to be sent as they are, unless something is typed already."""
         if self.prompt.is_blank:
@@ -297,6 +299,24 @@ class ClewApp(TerminalApp, inherit_bindings=False):
         self.transcript.to_end()
         self.commanding.take(event.typed)
         self.drawing.soon()
+
+    def on_prompt_vim_mode_changed(self, event: Prompt.VimModeChanged) -> None:
+        """The footer has its sign."""
+        self.drawing.footer.changed()
+
+    def on_prompt_help_wanted(self, event: Prompt.HelpWanted) -> None:
+        """A question mark, and nothing else typed."""
+        self.open_help()
+
+    def on_prompt_send_queued_wanted(self, event: Prompt.SendQueuedWanted) -> None:
+        """Enter, and nothing typed: the next queued prompt goes now."""
+        if self.queue.first is not None:
+            self.actions.send_now(self.queue.first.prompt_id)
+
+    def on_queue_list_send_wanted(self, event: QueueList.SendWanted) -> None:
+        """Now, not after what runs."""
+        self.actions.send_now(event.prompt_id)
+        self._to_prompt()
 
     def on_prompt_refused(self, event: Prompt.Refused) -> None:
         """It could not be sent."""

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from clew.commands.copy import copied_line, lost_lines
 from clew.system.clipboard_ways import copy_text
+from clew.tui.conversation import ScreenConversation
+from clew.tui.reading.drawing import Drawing
 
 
 class Copying:
@@ -13,18 +15,19 @@ class Copying:
 
     def __init__(
         self,
+        conversation: ScreenConversation,
+        drawing: Drawing,
         *,
         env: Mapping[str, str],
         home: Path | None,
         send: Callable[[str], None],
-        hint: Callable[[str], None],
-        remark: Callable[[tuple[str, ...]], None],
     ) -> None:
+        self._conversation = conversation
+        self._drawing = drawing
         self._env = env
         self._home = home
         self._send = send
-        self._hint = hint
-        self._remark = remark
+        """Writes to the terminal."""
         self._one_by_one = asyncio.Lock()
         self._told: set[tuple[str, ...]] = set()
         """What was said about a clipboard that is not there: once is enough."""
@@ -33,8 +36,9 @@ class Copying:
         """Copy a text that is safe, and say what came of it."""
         async with self._one_by_one:
             done = await asyncio.to_thread(copy_text, text, self._env, home=self._home, send=self._send)
-        self._hint(copied_line(done, text))
+        self._drawing.hint(copied_line(done, text))
         lines = lost_lines(done)
         if lines and lines not in self._told:
             self._told.add(lines)
-            self._remark(lines)
+            self._conversation.remark(lines)
+            self._drawing.soon()

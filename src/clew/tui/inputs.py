@@ -11,6 +11,7 @@ from clew.protocol.lookups.place import ListSessions, SearchSessions
 from clew.protocol.lookups.rules_and_models import ListModels
 from clew.protocol.lookups.session import PreviewRewind
 from clew.protocol.lookups.tasks import ListTasks
+from clew.protocol.ops import SubmitPrompt, UseInvocable
 from clew.tui.conversation import ScreenConversation
 from clew.tui.dialogs.base import Dialog
 from clew.tui.dialogs.registry import dialog_named
@@ -61,6 +62,18 @@ class Commanding:
                 if lookup is not None:
                     self._conversation.look_up(lookup)
 
+    @staticmethod
+    def _echoed(result: CommandResult, argument: str) -> bool:
+        """Every command stands above what it brings, but for those that open a list and those that say words of the
+        person's own, which stand there themselves."""
+        picks = any(
+            isinstance(item, ALWAYS) or (not argument.strip() and isinstance(item, PICKERS)) for item in result.lookups
+        )
+        says = any(isinstance(op, SubmitPrompt | UseInvocable) for op in result.ops)
+        if result.ends or result.leave:
+            return False
+        return bool(result.lines) or not (picks or says)
+
     def run(self, line: str) -> None:
         """A slash command."""
         name, _, argument = line.strip().partition(" ")
@@ -74,7 +87,7 @@ class Commanding:
             self._conversation.look_up(ListSessions(limit=MAX_SESSIONS), self._offer)
             return
         result = run_command(line, self._context())
-        if result.lines and not result.ends:
+        if self._echoed(result, argument):
             self._conversation.remark(result.lines, is_error=result.is_error, command=line.strip())
         for op in result.ops:
             self._conversation.send(op)

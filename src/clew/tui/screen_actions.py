@@ -5,7 +5,7 @@ from collections.abc import Callable
 from clew.commands.mode import next_mode
 from clew.protocol.ids import PromptId
 from clew.protocol.messages import text_of
-from clew.protocol.ops import SetPermissionMode, WithdrawPrompt
+from clew.protocol.ops import Interrupt, SetPermissionMode, SubmitPrompt, WithdrawPrompt
 from clew.tui.conversation import ScreenConversation
 from clew.tui.prompt.prompt import Prompt
 from clew.tui.reading.drawing import Drawing
@@ -52,6 +52,18 @@ class ScreenActions:
         self._conversation.send(WithdrawPrompt(prompt_id=prompt_id))
         if edit:
             prompt.bring_back(words)
+
+    def send_now(self, prompt_id: PromptId) -> None:
+        """Interrupt what runs and send a queued prompt first; the others wait behind it in their order."""
+        queued = [item for item in self._conversation.story.facts.state.queued if item.origin == "user"]
+        chosen = [item for item in queued if item.prompt_id == prompt_id]
+        if not chosen:
+            return
+        for item in queued:
+            self._conversation.send(WithdrawPrompt(prompt_id=item.prompt_id))
+        self._conversation.send(Interrupt())
+        for item in (*chosen, *(other for other in queued if other.prompt_id != prompt_id)):
+            self._conversation.send(SubmitPrompt(content=item.content))
 
     def _cycle_mode(self) -> None:
         facts = self._conversation.story.facts

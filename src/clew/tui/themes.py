@@ -34,6 +34,7 @@ DARK = Theme(
         "removed": "#e58482",
         "added-word": "#2c4630",
         "removed-word": "#562d30",
+        "inline-code": "#e0b98f",
         "code-keyword": "#8fb4e0",
         "code-string": "#a9c492",
         "code-comment": "#7f8793",
@@ -67,6 +68,7 @@ LIGHT = Theme(
         "removed": "#b3261e",
         "added-word": "#cfe8cc",
         "removed-word": "#f6d2cf",
+        "inline-code": "#8a3d6b",
         "code-keyword": "#2456a5",
         "code-string": "#3d6b21",
         "code-comment": "#686e78",
@@ -100,6 +102,7 @@ HIGH_CONTRAST = Theme(
         "removed": "#ff8f8f",
         "added-word": "#005a00",
         "removed-word": "#7a0000",
+        "inline-code": "#ffc4e6",
         "code-keyword": "#9fd0ff",
         "code-string": "#b8ff9e",
         "code-comment": "#c8c8c8",
@@ -134,6 +137,7 @@ TERMINAL = Theme(
         "removed": "ansi_red",
         "added-word": "ansi_default",
         "removed-word": "ansi_default",
+        "inline-code": "ansi_yellow",
         "code-keyword": "ansi_blue",
         "code-string": "ansi_green",
         "code-comment": "ansi_default",
@@ -161,6 +165,9 @@ _COLOURS = {
     "user": "user-bar",
     "quote": "dim",
     "number": "dim",
+    "inline-code": "inline-code",
+    "heading-1": "primary",
+    "heading-2": "primary",
     **{name: name for name in ("notice", "recap", "warning", "error", "success", "added", "removed")},
     **{f"code-{kind}": f"code-{kind}" for kind in ("keyword", "string", "comment", "name", "number")},
     "added-word": "added",
@@ -172,6 +179,9 @@ _WEIGHTS = {
     "italic": Style(italic=True),
     "strike": Style(strike=True),
     "heading": Style(bold=True),
+    "heading-1": Style(bold=True, underline=True),
+    "heading-2": Style(bold=True),
+    "heading-3": Style(bold=True, italic=True),
     "link": Style(underline=True),
     "quote": Style(italic=True),
     "user": Style(bold=True),
@@ -186,6 +196,7 @@ _FAINT = frozenset({"dim", "number", "notice", "code-comment", "quote"})
 """Fainter by an attribute where the theme has no colour of its own for it."""
 NAMES = (
     *("text", "dim", "bold", "italic", "strike", "code", "heading", "link", "quote", "accent", "user", "notice"),
+    *("inline-code", "heading-1", "heading-2", "heading-3"),
     *("warning", "error", "success", "added", "removed", "added-word", "removed-word", "number", "recap"),
     *("code-keyword", "code-string", "code-comment", "code-name", "code-number"),
 )
@@ -201,8 +212,10 @@ def styles_of(theme: Theme, *, colour: bool = True) -> dict[str, Style]:
 
 
 def _style(name: str, theme: Theme, *, colour: bool) -> Style:
-    style = _WEIGHTS.get(name, Style.null())
     plain = not colour or theme.ansi
+    style = _WEIGHTS.get(name, Style.null())
+    if name == "inline-code" and not colour:
+        style += Style(reverse=True)
     if name in _FAINT and plain:
         style += Style(dim=True)
     if not colour:

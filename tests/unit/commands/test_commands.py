@@ -228,7 +228,7 @@ def test_stats_tell_what_is_known_and_what_is_not() -> None:
     assert lines == (
         "2 turns, 4 steps, 1 min 5 s of work",
         "5 tool calls, 1 failed, 2 commands run",
-        "Cost: $0.2500 + 1 request without a price",
+        "Cost: $0.2504 + 1 request without a price",
         "  a: 3 requests, $0.2500",
         "    in 10,000 · cached 0 · cache written 0 · out 500",
         "  b: 1 request, unknown (no price or usage)",

@@ -138,7 +138,7 @@ def test_cost_adds_up_and_says_what_is_not_known() -> None:
         side=(SideUse(purpose="title", requests=3, cost_usd=0.01, unpriced=1),),
     )
     lines = run("/cost", SessionState(tally=tally)).lines
-    assert lines[0] == "Cost: $0.5000 + 1 request without a price"
+    assert lines[0] == "Cost: $0.5100 + 1 request without a price"
     assert lines[-1] == "Side queries: 3 calls, $0.0100 + 1 call without a price"
 
 

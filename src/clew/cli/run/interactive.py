@@ -7,7 +7,11 @@ import os
 import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from functools import partial
 
+from msgspec.structs import replace
+
+from clew.assembly.place import answer_at
 from clew.cli.run.garbage import settled
 from clew.cli.run.print_mode import failed, listed
 from clew.cli.run.request import picked, request_of
@@ -23,7 +27,7 @@ from clew.host.workspace import Workspace, remember_trust, workspace_of
 from clew.llm.errors import LLMError, MissingCredential, UnknownModel
 from clew.protocol.client import Client
 from clew.system.home import clew_home
-from clew.transcript.errors import AmbiguousSession, TranscriptError
+from clew.transcript.errors import AmbiguousSession, SessionNotFound, TranscriptError
 
 
 def run_interactive(args: argparse.Namespace) -> int:
@@ -39,6 +43,8 @@ def run_interactive(args: argparse.Namespace) -> int:
             from clew.cli.run.welcome import welcome  # the board is loaded only where it is shown
 
             return welcome(workspace, str(missing) if isinstance(missing, MissingCredential) else "")
+        if request.resume is not None and not request.resume.strip() and not args.plain and full_screen(request.env):
+            request = picked_on_screen(request, workspace)
         if request.resuming:
             request = resolve(picked(request), workspace)  # what is not there is said before anything is asked
             workspace = workspace_of(request)
@@ -51,6 +57,29 @@ def run_interactive(args: argparse.Namespace) -> int:
         return listed(error)
     except (TranscriptError, LLMError) as error:
         return failed(str(error), 1)
+
+
+def picked_on_screen(request: SessionRequest, workspace: Workspace) -> SessionRequest:
+    """`--resume` without a name where there is a screen: a list with search and preview. Raises SessionNotFound when
+    none is chosen."""
+    with redrawn_often():
+        from clew.tui.options import keymap_or_problem  # loaded only where it is shown
+        from clew.tui.resume_screen import choose_on_screen
+
+    keymap, _ = keymap_or_problem(clew_home(request.env))
+    chosen = asyncio.run(
+        choose_on_screen(
+            partial(answer_at, workspace),
+            cwd=str(workspace.cwd),
+            screen=workspace.settings.screen,
+            env=request.env,
+            keymap=keymap,
+        )
+    )
+    if not chosen:
+        why = "there is no session to go on with yet" if chosen is None else "no session was chosen"
+        raise SessionNotFound(why)
+    return replace(request, resume=chosen)
 
 
 async def converse(args: argparse.Namespace, request: SessionRequest, settings: Settings) -> int:

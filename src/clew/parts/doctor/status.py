@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from clew import __version__
 from clew.agents.toolbox import AgentTools
+from clew.commands.stats import session_cost
 from clew.host.part import PartSession, PartSetup
 from clew.host.session import Session
 from clew.host.workspace import Workspace
@@ -29,6 +30,7 @@ def _rows(setup: PartSetup, own: PartSession) -> Iterator[tuple[str, str]]:
     yield from _place(workspace)
     yield "Sandbox", _sandbox(own.toolbox)
     yield "Window", _window(session)
+    yield "Cost", session_cost(session.journal.state.spent)
     yield "Side queries", _side_queries(workspace)
     yield "Transcript", str(path) if path is not None else "not kept on disk"
     yield "Saved rules", permits.saved_in
@@ -60,5 +62,5 @@ def _window(session: Session) -> str:
     meter = session.journal.main.state.meter
     if meter is None or meter.tokens is None:
         return ""
-    share = f" ({100 * meter.tokens // meter.window} %)" if meter.window else ""
+    share = f" ({100 * meter.tokens / meter.window:.0f} %)" if meter.window else ""  # as in the footer
     return f"{meter.tokens:,} of {meter.window:,} tokens{share}"

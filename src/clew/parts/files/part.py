@@ -1,9 +1,11 @@
-"""The names of a project's files, for whoever types an `@`."""
+"""The files of a project: their names for whoever types an `@`, and what an edit would change in one."""
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from clew.host.part import Answerers, Part, PartSession, PartSetup
 from clew.protocol.lookups.place import FilesFound, FindFiles
+from clew.protocol.lookups.session import EditPreviewed, PreviewEdit
 
 if TYPE_CHECKING:
     from clew.parts.files.index import FileIndex
@@ -28,8 +30,14 @@ class FilePart(Part):
             await self._index.close()
 
     def lookups(self) -> Answerers:
-        """What fits a few letters."""
-        return {FindFiles: self._find}
+        """What fits a few letters, and what an edit would change."""
+        return {FindFiles: self._find, PreviewEdit: self._edit}
+
+    async def _edit(self, lookup: PreviewEdit) -> EditPreviewed:
+        from clew.parts.files.edit_preview import previewed  # loaded by the first edit that is asked about
+
+        cwd = self._session.journal.main.stamp.cwd
+        return EditPreviewed(change=await asyncio.to_thread(previewed, lookup, cwd))
 
     async def _find(self, lookup: FindFiles) -> FilesFound:
         if self._index is None:

@@ -16,8 +16,19 @@ from clew.system.clipboard_ways import Copy, copy_text
 from clew.text.terminal_text import display_width, sanitize
 
 STYLES = {
-    **{"dim": "2", "bold": "1", "heading": "1", "italic": "3", "warning": "33", "error": "31", "accent": "36"},
-    **{"code": "36", "link": "4", "quote": "2", "added": "32", "removed": "31"},
+    **{
+        "dim": "2",
+        "bold": "1",
+        "heading": "1",
+        "heading-1": "1;4",
+        "heading-2": "1",
+        "heading-3": "1;3",
+        "italic": "3",
+        "warning": "33",
+        "error": "31",
+        "accent": "36",
+    },
+    **{"code": "36", "inline-code": "36", "link": "4", "quote": "2", "added": "32", "removed": "31"},
     **{"added-word": "1;32", "removed-word": "1;31", "strike": "9", "code-comment": "2", "code-keyword": "35"},
     **{"code-string": "32", "code-name": "34", "code-number": "33"},
 }

@@ -35,11 +35,13 @@ def batch_rows(
     levels = [level_of(shown, density, tools or {}, opened) for shown in batch.calls]
     mark, style = _mark(batch.calls)
     room = max(columns - len(mark) - 1, MIN_COLUMNS)
-    rows: list[Row] = [(Span(mark, style, source=""), *_label_row(batch, room, opened=max(levels, default=0) > 0))]
+    rows: list[Row] = [
+        (Span(mark, style, source=""), *_label_row(batch, room, opened=max(levels, default=0) > 0, cwd=cwd))
+    ]
     single = len(batch.calls) == 1
     for shown, level in zip(batch.calls, levels, strict=True):
         if not single and (level or shown.tail):
-            rows.append(_call_row(shown, columns))
+            rows.append(_call_row(shown, columns, cwd))
         rows += call_details(shown, columns, level, cwd)
     return rows
 
@@ -73,7 +75,7 @@ def _mark(calls: Sequence[CallShown]) -> tuple[str, str]:
     return DONE, "success"
 
 
-def _label_row(batch: BatchPassage, columns: int, *, opened: bool) -> Row:
+def _label_row(batch: BatchPassage, columns: int, *, opened: bool, cwd: str) -> Row:
     calls = batch.calls
     if batch.label:
         tools = f" · {count(len(calls), 'tool')}" if len(calls) > 1 else ""
@@ -81,9 +83,9 @@ def _label_row(batch: BatchPassage, columns: int, *, opened: bool) -> Row:
             clip(sanitize(batch.label, one_line=True), max(columns - len(tools) - FIGURE_COLUMNS, MIN_COLUMNS)) + tools
         )
     elif len(calls) == 1:
-        words = call_line(calls[0], columns)
+        words = call_line(calls[0], columns, cwd)
     else:
-        words = _combined(calls, columns)
+        words = _combined(calls, columns, cwd)
     done = all(shown.state == "ended" for shown in calls)
     took = sum(shown.duration_ms for shown in calls)
     figures = f"{duration(took)} " if done and took >= 100 else ""
@@ -91,21 +93,21 @@ def _label_row(batch: BatchPassage, columns: int, *, opened: bool) -> Row:
     return spread(said(words), (*said(figures, "dim"), sign), columns)
 
 
-def _combined(calls: Sequence[CallShown], columns: int) -> str:
+def _combined(calls: Sequence[CallShown], columns: int, cwd: str) -> str:
     """What is done in groups, then what still runs."""
     parts = grouped(deed for shown in calls for deed in shown.deeds)
     going = [shown for shown in calls if shown.state != "ended"]
     if going:
-        first = sanitize(named_call(going[0].call), one_line=True)
+        first = sanitize(named_call(going[0].call, cwd), one_line=True)
         parts = [*parts, first if len(going) == 1 else f"{first} and {len(going) - 1} more"]
     return fitted(parts, columns - FIGURE_COLUMNS) if parts else count(len(calls), "call")
 
 
-def _call_row(shown: CallShown, columns: int) -> Row:
+def _call_row(shown: CallShown, columns: int, cwd: str) -> Row:
     mark, style = _mark([shown])
     took = f"{duration(shown.duration_ms)}" if shown.duration_ms >= 100 else ""
     room = columns - 5
-    line = spread(said(call_line(shown, room)), said(took, "dim"), max(room, MIN_COLUMNS))
+    line = spread(said(call_line(shown, room, cwd)), said(took, "dim"), max(room, MIN_COLUMNS))
     return (Span("  ", source=""), Span(mark, style, source=""), *line)
 
 

@@ -1,5 +1,6 @@
 """Markdown as rows at a width: headings, lists, quotes, tables, code, links. A model wrote it, so it is made safe."""
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -17,6 +18,7 @@ from clew.presentation.rows.spans import (
     goes_on,
     plain,
     preformatted,
+    prose_columns,
     said,
     width_of,
     wrapped,
@@ -29,6 +31,10 @@ MAX_OPEN_CODE_LINES = 200
 SIGNS = frozenset("*_`[]~|<>\\&!")
 """Characters that may mean something in the middle of a paragraph, or will once more of it is there."""
 PARAGRAPH_TOKENS = 3
+HEADINGS = {1: "heading-1", 2: "heading-2", 3: "heading-3"}
+"""The style of each level; deeper ones are all the same."""
+BOXES = {"[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ "}
+ADDRESS = re.compile(r"https?://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]]")
 _INLINE = {"strong": "bold", "em": "italic", "s": "strike"}
 
 
@@ -109,7 +115,7 @@ class GrowingMarkdown:
                 tokens = parsed(rest, dict(self._used))
         is_paragraph = len(tokens) == PARAGRAPH_TOKENS and tokens[0].type == "paragraph_open"
         if is_paragraph and _only_words(tokens[1].content) and rest.lstrip().rstrip(" ") == tokens[1].content:
-            self._words = _GrowingWords(self._columns, self._margin)
+            self._words = _GrowingWords(prose_columns(self._columns), self._margin)
             self._seen_chars = len(text)
             tail = self._words.more(tokens[1].content + " " * (len(rest) - len(rest.rstrip(" "))))
         else:
@@ -176,17 +182,16 @@ class _Renderer:
         first = block[0]
         match first.type:
             case "heading_open":
-                marks = int(first.tag[1]) if first.tag[1:].isdigit() else 1
-                style = "heading" if marks > 1 else "heading bold"
-                return wrapped(_inline(block[1], style), columns)
+                level = int(first.tag[1]) if first.tag[1:].isdigit() else 1
+                return wrapped(_inline(block[1], HEADINGS.get(level, "italic")), prose_columns(columns))
             case "paragraph_open":
-                return wrapped(_inline(block[1]), columns)
+                return wrapped(_inline(block[1]), prose_columns(columns))
             case "fence" | "code_block":
                 return self._code(first, columns)
             case "hr":
                 return [(Span("─" * min(columns, 40), "dim", source="---"),)]
             case "blockquote_open":
-                inner = self._blocks(block[1:-1], max(columns - 2, 8))
+                inner = self._blocks(block[1:-1], max(prose_columns(columns) - 2, 8))
                 quoted = [_styled(row, "quote") for row in inner]
                 return _beside(quoted, Span("│ ", "dim", source="> "), every=True)
             case "bullet_list_open" | "ordered_list_open":
@@ -214,12 +219,27 @@ class _Renderer:
         for index, item in enumerate(items):
             said_as = f"{number + index}. " if number is not None else "- "
             mark = said_as.rjust(size) if number is not None else "• "
+            if number is None and (box := _task_box(item)):
+                mark, said_as = box
             inner = self._blocks(item[1:-1], max(columns - size, 8), tight=tight) or [EMPTY]
             if rows and not tight:
                 rows.append(EMPTY)
             rows.append((Span(mark, "dim", source=said_as), *inner[0]))
             rows += _beside(inner, Span(" " * size))[1:]
         return rows
+
+
+def _task_box(item: list[Token]) -> tuple[str, str] | None:
+    """The box of a task in place of its bullet, and what it is copied as; the words lose their brackets."""
+    inline = next((token for token in item if token.type == "inline"), None)
+    if inline is None or item[1].type != "paragraph_open" or not inline.children:
+        return None
+    first = inline.children[0]
+    box = first.content[:4] if first.type == "text" else ""
+    if box not in BOXES:
+        return None
+    first.content = first.content[4:]
+    return BOXES[box], f"- {box}"
 
 
 def _siblings(tokens: list[Token]) -> Iterator[list[Token]]:
@@ -281,10 +301,27 @@ def _inline(token: Token, style: str = "") -> list[Span]:
             spans.append(Span(f"[image: {alt or source}]", " ".join([*styles, "dim"])))
         elif child.type in ("softbreak", "hardbreak"):
             spans.append(Span("\n" if child.type == "hardbreak" else " "))
+        elif child.type == "code_inline":
+            spans.append(Span(child.content, " ".join([*styles, "inline-code"]), _linkable(link)))
         elif child.content:
-            own = "code" if child.type == "code_inline" else ""
-            spans.append(Span(child.content, " ".join(filter(None, [*styles, own])), _linkable(link)))
+            spans += _words(child.content, styles, _linkable(link))
     return spans
+
+
+def _words(text: str, styles: list[str], link: str) -> Iterator[Span]:
+    """Words, with the addresses in them marked as the links they are."""
+    style = " ".join(styles)
+    if link or "://" not in text:
+        yield Span(text, style, link)
+        return
+    at = 0
+    for found in ADDRESS.finditer(text):
+        if found.start() > at:
+            yield Span(text[at : found.start()], style)
+        yield Span(found.group(), f"{style} link".strip(), _linkable(found.group()))
+        at = found.end()
+    if at < len(text):
+        yield Span(text[at:], style)
 
 
 def _linkable(target: str) -> str:

@@ -11,7 +11,7 @@ from clew.commands.plan import plan_heading
 from clew.config.schema import Density
 from clew.presentation.plan_text import plan_name
 from clew.presentation.rows import late
-from clew.presentation.rows.spans import EMPTY, Row, Span, clipped, preformatted, said, width_of, wrapped
+from clew.presentation.rows.spans import EMPTY, Row, Span, clipped, preformatted, prose_columns, said, width_of, wrapped
 from clew.presentation.story.passages import (
     AnswerPassage,
     BatchPassage,
@@ -63,6 +63,11 @@ class View(Struct, frozen=True, kw_only=True):
         """What is left beside the gutter and a free column at the right."""
         return max(self.columns - GUTTER - 1, MIN_TEXT_COLUMNS)
 
+    @property
+    def prose_columns(self) -> int:
+        """The same for words, which are set no wider than reads well."""
+        return prose_columns(self.text_columns)
+
 
 def passage_rows(passage: Passage, view: View) -> list[Row]:
     """The rows of a passage, without blank ones around it."""
@@ -90,7 +95,7 @@ def _rows(passage: PassageBase, view: View) -> list[Row]:
 @_rows.register
 def _(passage: PromptPassage, view: View) -> list[Row]:
     spans = [Span(sanitize(passage.text).strip("\n"), "bold")]
-    rows = wrapped(spans, view.text_columns)
+    rows = wrapped(spans, view.prose_columns)
     rows += [said(attachment_label(kind, ""), "dim") for kind in passage.media]
     return marked(rows, USER_MARK, "user", every=True)
 
@@ -106,7 +111,7 @@ def _withdrawn(passage: WordsPassage, view: View) -> list[Row]:
     """A dim trace: that these words do not count, and how they began; all of them where it is open."""
     head = "withdrawn, the stream broke off:"
     text = sanitize(passage.text).strip()
-    rows = wrapped([Span(f"{head} ", "dim italic"), Span(text, "dim")], view.text_columns)
+    rows = wrapped([Span(f"{head} ", "dim italic"), Span(text, "dim")], view.prose_columns)
     if len(rows) > TRACE_ROWS and not view.opened:
         more = f" … {count(len(text.split()), 'word')}"
         rows = [
@@ -134,7 +139,7 @@ def _(passage: ReasoningPassage, view: View) -> list[Row]:
     if not (view.opened if view.opened is not None else view.reasoning):
         words = len(text.split())
         return marked([said(f"thought, {words:,} words" if words != 1 else "thought, 1 word", "dim")], "∴ ", "dim")
-    return marked(wrapped([Span(text, "dim italic")], view.text_columns), "∴ ", "dim")
+    return marked(wrapped([Span(text, "dim italic")], view.prose_columns), "∴ ", "dim")
 
 
 @_rows.register
@@ -162,7 +167,7 @@ def _(passage: ShellPassage, view: View) -> list[Row]:
 @_rows.register
 def _(passage: NotePassage, view: View) -> list[Row]:
     text = f"{_WORDS[passage.level]}{sanitize(passage.text).strip()}"
-    return marked(wrapped([Span(text, _LEVELS[passage.level])], view.text_columns), CLEW_MARK, "dim", every=True)
+    return marked(wrapped([Span(text, _LEVELS[passage.level])], view.prose_columns), CLEW_MARK, "dim", every=True)
 
 
 @_rows.register
@@ -225,9 +230,9 @@ def _(passage: RecapPassage, view: View) -> list[Row]:
     rows: list[Row] = []
     if passage.away:
         away = sanitize(passage.away, one_line=True)
-        rows += wrapped([Span("while you were away: ", "recap bold"), Span(away, "recap")], view.text_columns)
+        rows += wrapped([Span("while you were away: ", "recap bold"), Span(away, "recap")], view.prose_columns)
     text = sanitize(passage.text).strip()
-    rows += wrapped([Span("recap: ", "recap bold"), Span(text, "recap")], view.text_columns)
+    rows += wrapped([Span("recap: ", "recap bold"), Span(text, "recap")], view.prose_columns)
     return marked(rows, RECAP_MARK, "accent")
 
 

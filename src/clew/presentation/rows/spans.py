@@ -11,6 +11,9 @@ from typing import NamedTuple
 from clew.text.terminal_text import between_columns, clip, display_width
 
 TAB = "    "
+PROSE_COLUMNS = 100
+"""Words are set no wider than this on a wide screen: longer rows are hard to read."""
+WIDEST_SCREEN = 2_000
 MIN_COLUMNS = 4
 _UNITS = re.compile(r"[^\S\n]+|\S+")
 _WIDE = re.compile(
@@ -39,7 +42,24 @@ GOES_ON = "goes-on"
 """The style of a last span without text: the line goes on in the next row, after this span's source."""
 
 STYLES = (
-    *("dim", "bold", "italic", "strike", "code", "heading", "link", "quote", "accent", "user", "notice", "recap"),
+    *(
+        "dim",
+        "bold",
+        "italic",
+        "strike",
+        "code",
+        "inline-code",
+        "heading",
+        "heading-1",
+        "heading-2",
+        "heading-3",
+        "link",
+        "quote",
+        "accent",
+        "user",
+        "notice",
+        "recap",
+    ),
     *("warning", "error", "success", "added", "removed", "added-word", "removed-word", "number"),
     *("code-keyword", "code-string", "code-comment", "code-name", "code-number"),
 )
@@ -59,6 +79,11 @@ def width_of(row: Iterable[Span]) -> int:
 def said(text: str, style: str = "") -> Row:
     """A row of one style."""
     return (Span(text, style),) if text else EMPTY
+
+
+def prose_columns(columns: int) -> int:
+    """How wide words are set. Where there is no screen, and so no end of a row, they are not broken."""
+    return PROSE_COLUMNS if PROSE_COLUMNS < columns <= WIDEST_SCREEN else columns
 
 
 def quiet(row: Iterable[Span]) -> Row:

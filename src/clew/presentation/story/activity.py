@@ -22,8 +22,10 @@ from clew.protocol.events import (
     EventBase,
     HookAwaited,
     HookRan,
+    PartCompleted,
     ReasoningDelta,
     ReplyAwaited,
+    ReplyBegan,
     RetryScheduled,
     SectionKept,
     ShellEnded,
@@ -48,6 +50,12 @@ CHARS_PER_TOKEN = 4
 """Only for the figure that runs while words arrive; the provider's own count takes its place."""
 
 
+ASKED = (TurnStarted, StepStarted, ToolEnded, RetryScheduled)
+"""After these a request goes out, or may."""
+HEARD = (*ASKED, ReplyBegan, TextDelta, ReasoningDelta, ArgumentsDelta, PartCompleted)
+"""Signs of the model, and of its requests."""
+
+
 class Activity(Struct, frozen=True, kw_only=True):
     """What is going on."""
 
@@ -61,6 +69,10 @@ class Activity(Struct, frozen=True, kw_only=True):
     """How long people took to answer in this turn."""
     asked_s: float = 0.0
     """Since when somebody is asked; 0: nobody is."""
+    heard_s: float = 0.0
+    """When the model last gave a sign; 0: nothing is awaited of it."""
+    begun: bool = False
+    """It has begun to answer the request that is out."""
     until_s: float = 0.0
     """When it goes on by itself; 0: unknown."""
     tokens: int = 0
@@ -77,6 +89,11 @@ class Activity(Struct, frozen=True, kw_only=True):
     def written(self) -> int:
         """Tokens so far, the newest ones estimated."""
         return self.tokens + self.chars // CHARS_PER_TOKEN
+
+    def silent_s(self, now_s: float) -> float:
+        """For how long nothing came of the model although something is awaited."""
+        awaited = self.heard_s and self.doing in ("waiting", "thinking", "writing", "calling")
+        return max(now_s - self.heard_s, 0.0) if awaited else 0.0
 
     def worked_s(self, now_s: float) -> float:
         """How long the turn takes so far, without the time people took to answer."""
@@ -99,6 +116,8 @@ def activity_after(envelope: Envelope, activity: Activity, state: SessionState) 
     they ask is part of it."""
     asked = activity.doing == "asking"
     now = _fold(envelope.event, activity, envelope.at) if envelope.agent == MAIN_AGENT else activity
+    if envelope.agent == MAIN_AGENT and isinstance(envelope.event, HEARD):
+        now = replace(now, heard_s=seconds(envelope.at), begun=not isinstance(envelope.event, ASKED))
     if state.asks:
         return _asking(now, envelope.at, since_s=activity.asked_s if asked else seconds(envelope.at))
     if asked:

@@ -2,7 +2,7 @@
 would do.
 """
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from msgspec import Struct
 
@@ -123,6 +123,21 @@ class ReceiptShown(Answer, frozen=True, kw_only=True, tag="receipt.shown"):
 
 class RequestReceipt(Lookup[ReceiptShown], frozen=True, kw_only=True, tag="context.receipt"):
     """Ask what the last compaction did."""
+
+
+class EditPreviewed(Answer, frozen=True, kw_only=True, tag="edit.previewed"):
+    """What a call that changes a file would change in it as it is now; nothing was changed."""
+
+    change: DiffBlock
+
+
+class PreviewEdit(Lookup[EditPreviewed], frozen=True, kw_only=True, tag="edit.preview"):
+    """Ask what a call would change, for whoever is to allow it. Refused where that cannot be told."""
+
+    needs: ClassVar[Rights] = Rights.ANSWER
+
+    tool: str
+    arguments: dict[str, Any]
 
 
 class RewindPreviewed(Answer, frozen=True, kw_only=True, tag="rewind.previewed"):

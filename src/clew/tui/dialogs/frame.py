@@ -7,7 +7,7 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from clew.presentation.rows.spans import Row, Span, clipped, spread, width_of, wrapped
-from clew.tui.dialogs.layout import WIDE, DialogLayout, LayoutPart, rows_allowed
+from clew.tui.dialogs.layout import LOW_SCREEN, WIDE, DialogLayout, LayoutPart, rows_allowed
 from clew.tui.dialogs.options import Options
 from clew.tui.dialogs.row_view import RowView
 from clew.tui.terminal.key_order import LineField
@@ -24,6 +24,8 @@ class Frame(Widget, can_focus=True):
 
     field_last = False
     """The field stands under the options."""
+    tall = False
+    """What it shows is worth nearly all rows of a low screen."""
     aside_below = False
     """What stands beside the options is shown below them where there is no room."""
 
@@ -96,6 +98,12 @@ class Frame(Widget, can_focus=True):
 
     def _count_below(self) -> None:
         self.call_after_refresh(self.divider.changed)
+        self.call_after_refresh(self._heading.changed)
+
+    @property
+    def _below(self) -> int:
+        """Rows of the text that are hidden below."""
+        return self.body.below if self.body.size.height else 0
 
     @property
     def layout(self) -> DialogLayout:
@@ -103,8 +111,13 @@ class Frame(Widget, can_focus=True):
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         children = [child for child in self.children if child.display]
-        allowed = rows_allowed(viewport.height) - self.styles.gutter.height
+        allowed = rows_allowed(viewport.height, tall=self.tall) - self.styles.gutter.height
         return min(self._placing.height(children, width), allowed)
+
+    @property
+    def low(self) -> bool:
+        """The screen has few rows."""
+        return self.screen.size.height <= LOW_SCREEN
 
     def part(self, child: Widget, columns: int) -> LayoutPart:
         """The rows a child wants at this width."""
@@ -119,7 +132,10 @@ class Frame(Widget, can_focus=True):
         return (self.options, self.aside) if self.aside.display and columns >= WIDE else None
 
     def _heading_row(self, columns: int) -> Row:
-        note = f" {self.note()} {RULE}" if self.note() else ""
+        told = self.note()
+        if self.tall and self.low and self._below:
+            told = " · ".join(filter(None, (told, f"↓ {self._below:,} more")))
+        note = f" {told} {RULE}" if told else ""
         left: Row = (Span(f"{RULE}{RULE} ", "dim"), Span(self.title(), "bold"), Span(" "))
         left = clipped(left, max(columns - width_of((Span(note),)), 8))
         middle = max(columns - width_of(left) - width_of((Span(note),)), 0)
@@ -127,9 +143,9 @@ class Frame(Widget, can_focus=True):
 
     def _divider_rows(self, columns: int) -> list[Row]:
         """An empty row under the text, or how much of it is hidden."""
-        if not self.body.wanted(columns):
+        if not self.body.wanted(columns) or (self.tall and self.low):
             return []
-        below = self.body.below if self.body.size.height else 0
+        below = self._below
         if not below:
             return [()]
         words = f"↓ {below:,} more row{'' if below == 1 else 's'}"

@@ -35,18 +35,18 @@ class HelpDialog(Picker):
         return "↑ ↓ PgUp PgDn · Enter takes a command · Esc closes"
 
     def rows_for(self, words: list[str]) -> Iterator[Option]:
-        """Commands first, then the keys by context."""
-        commands = [about for about in self._commands if holds(_words_of(about), words)]
-        if commands:
-            yield _heading("commands")
-        for about in commands:
-            yield self._told(f"/{about.name}", f"/{about.name}", about.summary)
+        """The keys by context first, then the commands."""
         fitting = [row for row in self._help_keys if holds(f"{row.where} {row.keys} {row.does}", words)]
         for context in dict.fromkeys(row.where for row in fitting):
             yield _heading(f"keys · {context}")
             for at, row in enumerate(fitting):
                 if row.where == context:
                     yield self._told(f"{context} {at}", row.keys or "(no key)", row.does)
+        commands = [about for about in self._commands if holds(_words_of(about), words)]
+        if commands:
+            yield _heading("commands")
+        for about in commands:
+            yield self._told(f"/{about.name}", f"/{about.name}", about.summary)
 
     def _told(self, value: str, name: str, summary: str) -> Option:
         def rows(columns: int) -> list[Row]:

@@ -15,6 +15,8 @@ MIN_ROWS = 14
 WIDE = 98
 """From this many columns on, a screen of 100 that is, there is room for something beside the options."""
 GAP = 3
+LOW_SCREEN = 24
+"""Up to so many rows a dialog with much to read takes nearly all of them."""
 
 
 class LayoutPart(Struct, frozen=True, kw_only=True):
@@ -24,9 +26,11 @@ class LayoutPart(Struct, frozen=True, kw_only=True):
     least: int
 
 
-def rows_allowed(screen_rows: int) -> int:
-    """How tall a dialog may be on a screen."""
-    return max(int(screen_rows * MAX_SHARE), min(screen_rows - 1, MIN_ROWS))
+def rows_allowed(screen_rows: int, *, tall: bool = False) -> int:
+    """How tall a dialog may be on a screen; `tall`: on a low one all but header, one row of the
+    conversation, sign of life and footer."""
+    usual = max(int(screen_rows * MAX_SHARE), min(screen_rows - 1, MIN_ROWS))
+    return max(usual, screen_rows - 4) if tall and screen_rows <= LOW_SCREEN else usual
 
 
 def shared(parts: Sequence[LayoutPart], room: int) -> list[int]:

@@ -14,12 +14,15 @@ from clew.presentation.approval_text import (
     untold_arguments,
     usual_offers,
 )
-from clew.presentation.edit_preview import EDITS, TOLD, change_lines, change_words, changes_of
+from clew.presentation.edit_preview import EDITS, TOLD, change_lines, change_words, changes_of, patch_lines
 from clew.presentation.rows.spans import Row, Span, preformatted, width_of, wrapped
+from clew.protocol.display import DiffBlock
 from clew.protocol.events import ApprovalRequested, ApprovalResolved, Event, RuleOffer
 from clew.protocol.ids import RequestId
 from clew.protocol.lookups.base import Answer
+from clew.protocol.lookups.session import EditPreviewed, PreviewEdit
 from clew.protocol.ops import AnswerApproval, Op
+from clew.text.figures import shown_path
 from clew.text.terminal_text import reveal
 from clew.tui.dialogs.base import QUIET_S, Dialog
 from clew.tui.dialogs.options import NOWHERE, Option
@@ -65,6 +68,8 @@ class PermissionDialog(Dialog):
         self._session = False
         """Whether they would hold for this session only."""
         self._ticked: set[str] = set()
+        self._preview: DiffBlock | None = None
+        """What the edit changes in the file as it is, once the machine told."""
 
     def title(self) -> str:
         return f"Allow {one_line(self.request.tool)}?"
@@ -75,6 +80,16 @@ class PermissionDialog(Dialog):
 
     def begin(self) -> None:
         self._offer_answers()
+        call = self._about.call
+        if self._changes and call is not None:
+            wanted = PreviewEdit(tool=call.name, arguments=call.arguments)
+            self.inquire(wanted, self._previewed, lambda _: None, about="edit")
+
+    def _previewed(self, found: EditPreviewed) -> None:
+        """Lines of the file with their numbers, in place of the texts of the call."""
+        if found.change.patch:
+            self._preview = found.change
+            self.redraw()
 
     def _offer_answers(self) -> None:
         self._saving = []
@@ -195,11 +210,8 @@ class PermissionDialog(Dialog):
         rows = wrapped((Span(f"{one_line(request.why)} · {who}", "dim"),), columns)
         for text in self._cautions:
             rows += wrapped((Span(f"Careful: {text}", "warning"),), columns, hang=(Span("  "),))
-        rows += _quoted(reveal(request.subject, max_chars=bounds.subject_chars), columns)
-        for number, change in enumerate(self._changes, start=1):
-            heading = change_words(change, number, len(self._changes))
-            rows += wrapped((Span(heading, "dim"),), columns) if heading else []
-            rows += _framed(change_lines(change, max_chars=bounds.argument_chars), columns)
+        rows += _quoted(self._subject(), columns)
+        rows += self._change_rows(columns)
         for name, value in self._listed[: bounds.arguments]:
             rows += _argument(one_line(name), reveal(value, max_chars=bounds.argument_chars), columns)
         hidden = len(self._listed) - bounds.arguments
@@ -207,6 +219,25 @@ class PermissionDialog(Dialog):
             rows.append((Span(f"and {hidden} more arguments", "warning"),))
         if request.tool in EDITS and self._about.call is None:
             rows.append((Span("What it would write is not known here.", "warning"),))
+        return rows
+
+    def _subject(self) -> str:
+        """The exact text. The path of an edit below the working directory is told as one there would write it."""
+        text = reveal(self.request.subject, max_chars=self._bounds.subject_chars)
+        verb, _, path = text.partition(" ")
+        if not self._changes or "\n" in text or verb != "write":
+            return text
+        return f"{verb} {shown_path(path, self._about.facts.cwd)}"
+
+    def _change_rows(self, columns: int) -> list[Row]:
+        limit = self._bounds.argument_chars
+        if self._preview is not None:
+            return _framed(patch_lines(self._preview.patch, max_chars=limit), columns)
+        rows: list[Row] = []
+        for number, change in enumerate(self._changes, start=1):
+            heading = change_words(change, number, len(self._changes))
+            rows += wrapped((Span(heading, "dim"),), columns) if heading else []
+            rows += _framed(change_lines(change, max_chars=limit), columns)
         return rows
 
 

@@ -2,20 +2,27 @@
 
 from collections.abc import Sequence
 
+from textual.widget import Widget
+
 from clew.composing.outside import EditorProblem
-from clew.presentation.approval_text import one_line, origin
+from clew.presentation.approval_text import one_line
 from clew.presentation.plan_text import after_words
 from clew.presentation.rows.markdown import markdown_rows
-from clew.presentation.rows.spans import Row, Span, wrapped
+from clew.presentation.rows.spans import Row, Span
 from clew.protocol.events import Event, PlanAnswered, PlanProposed
+from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.session import OpenPlan, PlanOpened, PlanShown, SavePlan
 from clew.protocol.ops import AnswerPlan, Op
 from clew.tui.dialogs.base import QUIET_S, Dialog
+from clew.tui.dialogs.layout import LayoutPart
 from clew.tui.dialogs.options import NOWHERE, Option
 from clew.tui.dialogs.registry import DialogContext
 from clew.tui.owning_app import app_of
 from clew.tui.prompt.outside_editor import edited_outside
+
+PLAN_ROWS = 12
+"""Of a plan that are in sight on a screen of 60x20."""
 
 
 def open_dialog(event: Event, context: DialogContext) -> Dialog:
@@ -26,6 +33,8 @@ def open_dialog(event: Event, context: DialogContext) -> Dialog:
 
 class PlanDialog(Dialog):
     """One PlanProposed. Nothing is chosen in advance; what stands in the plan's file when it is accepted counts."""
+
+    tall = True
 
     def __init__(self, proposed: PlanProposed, context: DialogContext, *, quiet_s: float = QUIET_S) -> None:
         super().__init__(quiet_s=quiet_s)
@@ -38,7 +47,8 @@ class PlanDialog(Dialog):
         return "Accept this plan?"
 
     def note(self) -> str:
-        return "edited by you" if self._plan != self.proposed.plan else ""
+        edited = "edited by you" if self._plan != self.proposed.plan else ""
+        return edited or ("" if self._about.agent == MAIN_AGENT else f"agent {one_line(self._about.agent)}")
 
     def begin(self) -> None:
         self._offer_answers()
@@ -60,13 +70,19 @@ class PlanDialog(Dialog):
         if self.field.display:
             return "Enter sends it back with these words · Esc back"
         scroll = " · PgUp PgDn scroll" if self.body.max_scroll_y else ""
+        if self.low:
+            return f"y a k{' e' if self.proposed.path else ''} x{scroll} · Esc stops"
         return f"letters, numbers, or ↑ ↓ and Enter{scroll} · Esc keeps planning and stops"
 
     def body_rows(self, columns: int) -> Sequence[Row]:
-        who = origin(self._about.agent, self._about.facts.model.rpartition("/")[2])
-        where = f" · {one_line(self.proposed.path)}" if self.proposed.path else ""
-        head = wrapped((Span(f"{who}{where}", "dim"),), columns)
-        return [*head, *markdown_rows(self._plan, columns)]
+        return markdown_rows(self._plan, columns)
+
+    def part(self, child: Widget, columns: int) -> LayoutPart:
+        """The plan is what is decided: on a low screen the answers, whose letters the hint has, give way first."""
+        found = super().part(child, columns)
+        if child is self.body:
+            return LayoutPart(wants=found.wants, least=min(found.wants, PLAN_ROWS))
+        return LayoutPart(wants=found.wants, least=min(found.wants, 2)) if child is self.options else found
 
     def chosen(self, place: int) -> None:
         match self.options.items[place].value:

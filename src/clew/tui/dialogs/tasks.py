@@ -152,8 +152,11 @@ class TasksDialog(Picker):
             self.inquire(ShowTask(task_id=self._shown.task_id), self._seen_now, self._refuse, about="output")
 
     def _look_again(self) -> None:
+        """What it put out, and for how long it runs: neither stands still while somebody looks."""
         if self._shown is not None and self._shown.standing.open:
             self._look()
+        elif self._shown is None and any(row.standing.open for row in self._tasks):
+            self.inquire(ListTasks(), self._relist, self._refuse, about="list")
 
     def _seen_now(self, event: TaskShown) -> None:
         """What it put out; whoever looks at the end of it goes on seeing the end."""
@@ -161,6 +164,8 @@ class TasksDialog(Picker):
             return
         at_end = self.body.scroll_offset.y >= self.body.max_scroll_y
         if (event.task.standing, event.output) == (self._shown.standing, self._output):
+            self._shown = event.task  # older by a while
+            self.redraw()
             return
         self._shown, self._output = event.task, event.output
         self._offer()

@@ -63,6 +63,12 @@ class Prompt(EditArea):
             super().__init__()
             self.send = send
 
+    class SendQueuedWanted(Message):
+        """The next queued prompt is to be sent now."""
+
+    class HelpWanted(Message):
+        """The shortcuts are to be shown."""
+
     class VimModeChanged(Message):
         """Another mode of vi's keys."""
 
@@ -183,6 +189,8 @@ class Prompt(EditArea):
 
     def press(self, key: str, character: str | None = None) -> bool:
         """Do what a key means here. False: nothing, the key may mean something to the app, or is text."""
+        if character == "?" and not self.text and not self.is_searching:
+            return bool(self.post_message(self.HelpWanted()))
         if self._vim is not None and not self.is_searching and self._vim_key(self._vim, key, character):
             self.end_cutting()
             return True
@@ -276,6 +284,8 @@ class Prompt(EditArea):
         except ImageProblem as problem:
             self.post_message(self.Refused(str(problem)))
             return True
+        if typed is None and self.queued and not text.strip():
+            self.post_message(self.SendQueuedWanted())
         if typed is not None:
             self.completing.close()
             self.post_message(self.Entered(typed))

@@ -46,6 +46,13 @@ class QueueList(ScrollView, can_focus=True):
             super().__init__()
             self.prompt_id = prompt_id
 
+    class SendWanted(Message):
+        """This prompt is to be sent now: what runs is interrupted for it."""
+
+        def __init__(self, prompt_id: PromptId) -> None:
+            super().__init__()
+            self.prompt_id = prompt_id
+
     class Left(Message):
         """Typing goes on in the prompt."""
 
@@ -59,10 +66,16 @@ class QueueList(ScrollView, can_focus=True):
             "next": lambda: self._step(1),
             "previous": lambda: self._step(-1),
             "edit": lambda: self._ask(self._marked, self.EditWanted),
+            "send_now": lambda: self._ask(self._marked, self.SendWanted),
             "remove": lambda: self._ask(self._marked, self.DropWanted),
             "close": lambda: self.post_message(self.Left()),
         }
         self.display = False
+
+    @property
+    def first(self) -> PromptQueued | None:
+        """The one that joins next."""
+        return self._queued[0] if self._queued else None
 
     @property
     def last(self) -> PromptQueued | None:
@@ -113,7 +126,7 @@ class QueueList(ScrollView, can_focus=True):
             self.scroll_to(0, max(0, top), animate=False, force=True)
         self.refresh()
 
-    def _ask(self, index: int, wanted: type[EditWanted] | type[DropWanted]) -> None:
+    def _ask(self, index: int, wanted: type[EditWanted] | type[DropWanted] | type[SendWanted]) -> None:
         if index < len(self._queued):
             self.post_message(wanted(self._queued[index].prompt_id))
 

@@ -14,6 +14,7 @@ from textual.widget import Widget
 
 from clew.presentation.rows.spans import Row
 from clew.presentation.status import activity_row, footer_row, header_row
+from clew.tui.background import Background
 from clew.tui.conversation import ScreenConversation
 from clew.tui.reading.strips import StripMaker
 from clew.tui.reading.transcript import Transcript
@@ -75,17 +76,20 @@ class Drawing:
         *,
         stopping: Callable[[], bool],
         lagging: Callable[[], bool],
+        vim_mode: Callable[[], str | None] = lambda: None,
         ascii_only: bool = False,
     ) -> None:
         self._app = app
         self._stopping = stopping
         self._lagging = lagging
+        self._vim_mode = vim_mode
         """The terminal has not taken what was drawn before: more would only come later."""
         self._conversation = conversation
         self._transcript = transcript
         self.header = RowLine(self._header_row, id="header", ascii_only=ascii_only)
         self.activity = RowLine(self._activity_row, id="activity", ascii_only=ascii_only)
         self.footer = RowLine(self._footer_row, id="footer", ascii_only=ascii_only)
+        self.background = Background(conversation, changed=self.footer.changed, seen=lambda: self.seen)
         self.seen = True
         """The terminal has the focus."""
         self._frame = 0
@@ -167,7 +171,15 @@ class Drawing:
     def _footer_row(self, columns: int) -> Row:
         below = not self._transcript.viewport.following
         facts = self._conversation.story.facts
-        return footer_row(facts, columns, hint=self._hint, below=below, stopping=self._stopping())
+        return footer_row(
+            facts,
+            columns,
+            hint=self._hint,
+            below=below,
+            stopping=self._stopping(),
+            vim=self._vim_mode() or "",
+            newest=self.background.newest,
+        )
 
     def _beat(self) -> None:
         """A pulse while something goes on, slower when nobody looks; none at rest."""

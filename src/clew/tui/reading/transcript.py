@@ -14,6 +14,7 @@ from textual.widget import Widget
 
 from clew.config.schema import Density
 from clew.presentation.rows import late
+from clew.presentation.rows.spans import Row
 from clew.presentation.story.passages import (
     BatchPassage,
     DiffPassage,
@@ -81,6 +82,8 @@ class Transcript(Widget, can_focus=True):
         self._current: str = ""
         """The key of the passage that is walked to."""
         self.finding = Finding(self.viewport)
+        self.first_row: Callable[[int], Row] | None = None
+        """What stands there before anything was said."""
 
     def on_mount(self) -> None:
         """Take the colours of the theme."""
@@ -117,6 +120,8 @@ class Transcript(Widget, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
         width = self.size.width
+        if y == 0 and not self._lines and self.first_row:
+            return self._first_strip(width)
         if y >= len(self._lines):
             return Strip.blank(width, self.rich_style)
         strip = self._lines[y]
@@ -132,6 +137,11 @@ class Transcript(Widget, can_focus=True):
         if place is not None and self.reading and place.key == self._current:
             here = Style(reverse=True)
             strip = highlight(strip, 0, 1, here) if strip.cell_length else Strip.blank(1, here)
+        return strip.adjust_cell_length(width, None).apply_style(self.rich_style)
+
+    def _first_strip(self, width: int) -> Strip:
+        row = self.first_row(width) if self.first_row is not None else ()
+        strip = StripMaker(styles_for(self), ascii_only=self._ascii_only).strip(row)
         return strip.adjust_cell_length(width, None).apply_style(self.rich_style)
 
     def on_resize(self, event: events.Resize) -> None:
