@@ -45,7 +45,6 @@ USELESS: dict[str, Callable[[Recorded], Json]] = {
     "empty": lambda request: {"parts": []},
     "refusing": lambda request: {"text": "I'm sorry, I can't help with that."},
     "another question": lambda request: {"text": "The capital of France is Paris."},
-    "an error": lambda request: {"status": 400, "parts": []},
 }
 
 
@@ -99,14 +98,19 @@ def test_all_survives_compactions_and_restarts(tmp_path: Path, name: str, times:
         assert len(lab.boundaries()) == times
 
 
-@pytest.mark.parametrize("name", USELESS)
-def test_a_useless_summariser_changes_nothing_and_says_why(tmp_path: Path, name: str) -> None:
+def spoken(lab: Lab) -> Person:
+    """Somebody who was told three long things."""
+    person = lab.start()
+    for number in range(3):
+        lab.last = {"text": f"say00{number} {words(500)}"}
+        lab.turn(person, f"ask00{number} please explain")
+    return person
+
+
+def test_a_summariser_that_does_not_answer_changes_nothing_and_says_why(tmp_path: Path) -> None:
     with Lab(tmp_path, window=16_000) as lab:
-        lab.summariser = USELESS[name]
-        person = lab.start()
-        for number in range(3):
-            lab.last = {"text": f"say00{number} {words(500)}"}
-            lab.turn(person, f"ask00{number} please explain")
+        lab.summariser = lambda request: {"status": 400, "parts": []}
+        person = spoken(lab)
         shown = lab.ask(person, "/compact", r"ompacted\.[^\n]*\n")
         assert "Not compacted. Nothing was changed" in shown
         assert "/clear" in shown
@@ -115,3 +119,17 @@ def test_a_useless_summariser_changes_nothing_and_says_why(tmp_path: Path, name:
         sent = text_of(lab.asked[-1].request)
         assert all(f"say00{number}" in sent for number in range(3))
         assert not lab.boundaries()
+
+
+@pytest.mark.parametrize("name", USELESS)
+def test_a_useless_summariser_leaves_a_record_of_facts_and_that_is_told(tmp_path: Path, name: str) -> None:
+    with Lab(tmp_path, window=16_000) as lab:
+        lab.summariser = USELESS[name]
+        person = spoken(lab)
+        lab.ask(person, "/compact", r"made of facts\s+alone")
+        lab.last = {"text": "fine"}
+        lab.turn(person, "ask900 go on")
+        sent = text_of(lab.asked[-1].request)
+        assert "no summary of them could be had" in sent
+        assert "say000" not in sent
+        assert len(lab.boundaries()) == 1

@@ -289,7 +289,7 @@ def test_line_by_line(come: Any) -> None:
     person.type("move the cache\r")
     person.sees("| # Move the cache")
     person.sees("Accept? [y]es")
-    person.type("k and the tests?\r")
+    person.type("n and the tests?\r")
     person.sees("Plan sent back: and the tests?")
     person.sees("| # Better")
     person.until(lambda: "Accept? [y]es" in person.rows[last_row(person)])
@@ -324,3 +324,19 @@ def test_on_the_screen_with_an_editor(come: Any, tmp_path: Path) -> None:
     person.sees("begun")
     assert "# My way" in last_result(server.requests[1].body)
     assert plan_file(place).read_text() == "# My way\n"
+
+
+@pytest.mark.parametrize(("key", "asks"), [("y", True), ("a", False)])
+def test_a_yes_after_shift_tab_asks_before_edits_and_edits_too_does_not(come: Any, key: str, asks: bool) -> None:
+    script = [proposed(), write_call("store.py"), {"text": "begun"}]
+    person, place, _ = come(script, "--trust")
+    for words in ("asks before edits", "edits without asking", "plans, changes nothing"):
+        person.sees(words)
+        person.type("\x1b[Z" if "plans" not in words else "move the cache\r")
+    person.sees("Accept this plan?")
+    person.sees("default: you are asked before changes")
+    person.type("\r")
+    person.until(lambda: any("did not count" in row or "Nothing is chosen yet" in row for row in person.rows))
+    person.type(key)
+    person.sees("changes a file" if asks else "begun")
+    assert (place.project / "store.py").exists() is not asks

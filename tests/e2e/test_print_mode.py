@@ -241,3 +241,26 @@ def test_nothing_of_an_untrusted_project_is_read(serve: Serve) -> None:
     (place.project / ".clew" / "settings.json").write_text("{broken")
     assert place.run("-p", "read it").code == 0
     assert "rhymes" not in str(server.requests[0].body)
+
+
+def test_a_full_window_names_the_ways_on(serve: Serve) -> None:
+    place, _ = serve({"replies": [], "last": {"fault": "prompt_too_long"}})
+    done = place.run("-p", "hello", "--output-format", "json")
+    assert done.code != 0
+    told = done.out + done.err
+    for way in ("/compact", "/clear", "larger window"):
+        assert way in told, told
+
+
+def test_that_nobody_is_there_is_said_once_and_taken_back(serve: Serve) -> None:
+    place, server = serve({"replies": [], "last": {"text": "fine"}})
+    program = '{"type": "user", "message": {"role": "user", "content": "hello"}}\n'
+    watched = ("-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
+    asked = ("--permission-prompt-tool", "stdio")
+    assert place.run(*watched, *asked, stdin=program).code == 0
+    for _ in range(3):
+        assert place.run("-c", "-p", "go on").code == 0
+    assert str(server.requests[-1].body["messages"]).count("nobody is there to answer") == 1
+    for _ in range(2):
+        assert place.run("-c", *watched, *asked, stdin=program).code == 0
+    assert str(server.requests[-1].body["messages"]).count("a person is there who can answer") == 1

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from clew.engine.loop import WAYS_ON
 from clew.engine.middleware.base import Middleware
 from clew.engine.ports import Limits
 from clew.engine.turn import Prompt
@@ -133,7 +134,7 @@ async def test_al_4_a_prompt_always_too_long_is_compacted_once_and_the_error_sho
     model = ScriptedModel([Fail(PromptTooLong("too long"))] * 5)
     stage = Stage(model, middlewares=[compaction])
     ended = await stage.play()
-    assert (ended.reason, ended.error) == ("prompt_too_long", "too long")
+    assert (ended.reason, ended.error) == ("prompt_too_long", f"too long. {WAYS_ON}")
     assert compaction.calls == 1
     assert len(model.requests) == 2
 
@@ -141,7 +142,7 @@ async def test_al_4_a_prompt_always_too_long_is_compacted_once_and_the_error_sho
 async def test_without_a_compactor_a_prompt_too_long_is_reported_once() -> None:
     model = ScriptedModel([Fail(PromptTooLong("too long"))])
     ended = await Stage(model).play()
-    assert (ended.reason, ended.error, len(model.requests)) == ("prompt_too_long", "too long", 1)
+    assert (ended.reason, ended.error, len(model.requests)) == ("prompt_too_long", f"too long. {WAYS_ON}", 1)
 
 
 async def test_al_5_output_limit_one_raised_cap_then_three_hidden_resumes_then_the_error() -> None:

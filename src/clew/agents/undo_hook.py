@@ -13,7 +13,7 @@ from clew.agents.log import SessionPort
 from clew.engine.middleware.base import Middleware
 from clew.engine.ports import CallChange
 from clew.engine.turn import Turn
-from clew.protocol.display import ChangesBlock
+from clew.protocol.display import ChangesBlock, DiffBlock
 from clew.protocol.events import Envelope, Event, PartCompleted
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId
 from clew.protocol.messages import ToolCallPart
@@ -317,7 +317,7 @@ class AgentUndo:
         self._hook = hook
         self._agent = agent
         self._tools = tools
-        self._made: dict[CallId, ChangesBlock] = {}
+        self._made: dict[CallId, tuple[DiffBlock | ChangesBlock, ...]] = {}
         """What the newest command changed, until its result is shown."""
         self._watched: set[str] = set()
         """Commands in the background whose end is heard of."""
@@ -345,9 +345,10 @@ class AgentUndo:
             async with self._hook.keeping(FileDeed(tool.name, subject, call, self._agent), named) as made:
                 yield
             if named is None and (told := [item for item in made if item.changes or item.warnings]):
-                self._made = {call.id: told[0].told()}
+                keeper = await self._hook.keeper()
+                self._made = {call.id: (*await keeper.made_by(told[0]), told[0].told())}
         finally:
-            if call.arguments.get("run_in_background"):
+            if tool.shell:
                 self._watch()
 
     async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
@@ -387,10 +388,11 @@ class LookAtEnd(Middleware):
             yield event
 
 
-def _with_changes(result: ToolResult, made: ChangesBlock) -> ToolResult:
-    """For people all of it; for the model only what cannot be brought back."""
-    lost = f"{result.text}\nThis cannot be undone: {'; '.join(made.lost)}" if made.lost else result.text
-    return replace(result, text=lost, display=(*result.display, made))
+def _with_changes(result: ToolResult, made: tuple[DiffBlock | ChangesBlock, ...]) -> ToolResult:
+    """For people all of it, changed files like those of an edit; for the model only what cannot be brought back."""
+    lost = [line for block in made if isinstance(block, ChangesBlock) for line in block.lost]
+    text = f"{result.text}\nThis cannot be undone: {'; '.join(lost)}" if lost else result.text
+    return replace(result, text=text, display=(*result.display, *made))
 
 
 def _load() -> "type[UndoKeeper]":

@@ -14,7 +14,6 @@ from clew.agents.log import AgentLog
 from clew.agents.runner import MAIN, AgentBody
 from clew.agents.toolbox import AgentTools, SessionTools, open_tools
 from clew.agents.undo_hook import LookAtEnd
-from clew.assembly.left_open import cut_off_words, left_words
 from clew.assembly.parts import PartMaker, answering_parts, parts_of
 from clew.assembly.tool_search import OutputParts, ToolSearch, is_small, output_parts, small_words, tool_search
 from clew.config.schema import Settings
@@ -31,8 +30,8 @@ from clew.engine.turn import Prompt, PromptWord
 from clew.host.door import Door, OpenSession
 from clew.host.model_choice import check_fast_model, check_thinking, chosen_model, connector, key_source, thinking_of
 from clew.host.part import Part, PartSession, PartSetup
-from clew.host.past import Past, moved_words, new_origin, new_past, note_project
-from clew.host.prompt_bytes import PromptBytes, prompt_bytes
+from clew.host.past import Past, cut_off_words, left_words, moved_words, new_origin, new_past, note_project
+from clew.host.prompt_bytes import PromptBytes, prompt_bytes, told_headless
 from clew.host.request import SessionRequest, Tell
 from clew.host.session import Journal, Session
 from clew.host.slash_names import SlashNames
@@ -374,7 +373,8 @@ def system_prompt(
         )
 
     nobody = request.headless and not request.answered
-    return prompt_bytes(conversation.system_prompt, build, toolbox.tools.specs, headless=nobody, small=small)
+    specs, told = toolbox.tools.specs, told_headless(conversation.chain())
+    return prompt_bytes(conversation.system_prompt, build, specs, headless=nobody, small=small, told=told)
 
 
 def bounds_of(settings: Settings, *, headless: bool) -> Limits:

@@ -7,7 +7,8 @@ from clew.protocol.ops import SetPermissionMode
 MODES = {
     "default": (
         "asks before edits, and before commands that are neither harmless nor held by the sandbox; in the sandbox it "
-        "asks before whole directories are deleted and before anything is lost that undo does not keep"
+        "asks before whole directories are deleted and before anything is lost that undo does not keep; what a command "
+        "changed is shown like an edit"
     ),
     "plan": "reads only; nothing is changed",
     "acceptEdits": (

@@ -59,7 +59,8 @@ def preview_lines(event: RewindPreviewed, cwd: str) -> Iterator[str]:
     for item in event.files[:MAX_FILES]:
         lines = item.patch.splitlines()
         added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
-        yield f"  {_name(item, cwd)} {change(added, removed)}"
+        lead = f"{item.did} " if item.did else ""
+        yield f"  {lead}{_name(item, cwd)} {change(added, removed)}"
         if item.conflict:
             yield f"    left alone without --force: {' '.join(item.conflict.split())}"
         yield from _some([f"    {line}" for line in lines], MAX_PATCH_LINES)
@@ -87,12 +88,22 @@ def rewound_lines(event: Rewound, cwd: str) -> Iterator[str]:
         yield f"{verb}: the conversation."
     else:
         both = "the conversation and " if event.scope == "both" else ""
-        yield f"{verb}: {both}{count(len(done), 'file')}."
-    yield from _some([f"  {_name(item, cwd)}" for item in done], MAX_FILES)
+        yield f"{verb}: {both}{_counted(done)}."
+    yield from _some([f"  {item.did} {_name(item, cwd)}".replace("   ", "  ") for item in done], MAX_FILES)
     lines = [f"  left alone: {_name(item, cwd)}: {' '.join(item.conflict.split())}" for item in left]
     yield from _some(lines, MAX_FILES)
     if left:
         yield "  --force restores these too, where that is possible."
+
+
+def _counted(files: list[FileRestore]) -> str:
+    """`2 files restored, 1 changed`; of lines that do not say what was done only how many."""
+    known = [(sum(item.did == word for item in files), word) for word in ("restored", "changed", "deleted")]
+    told = [(number, word) for number, word in known if number]
+    if not told:
+        return count(len(files), "file")
+    (first, word), *rest = told
+    return ", ".join([f"{count(first, 'file')} {word}", *(f"{number:,} {word}" for number, word in rest)])
 
 
 def _name(item: FileRestore, cwd: str) -> str:

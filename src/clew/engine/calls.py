@@ -107,8 +107,9 @@ class Calls:
         if slot.tool is not None and refusal is None:
             try:
                 params, permit = await self._admitted(slot, slot.tool, params, self._context(slot))
-                refusal = ToolResult(text=permit.message, is_error=True) if not permit.allowed else None
-                slot.params, slot.refused, slot.answered = params, not permit.allowed, permit.answered
+                refusal = _refusal(permit)
+                slot.params, slot.answered = params, permit.answered
+                slot.refused = refusal is not None and permit.impossible is None
             except BadArguments as error:
                 refusal = ToolResult(text=str(error), is_error=True)
             except Exception as error:  # a hook's or tool's bug is a result, never the end of the turn
@@ -214,9 +215,9 @@ class Calls:
             params, permit = await self._admitted(slot, tool, params, context)
             if params is not decoded and not is_safe(tool, params):
                 await ticket.alone()
-            if not permit.allowed:
-                slot.refused = True
-                return ToolResult(text=permit.message, is_error=True)
+            if (refusal := _refusal(permit)) is not None:
+                slot.refused = permit.impossible is None
+                return refusal
             if tool.effect != "none" and not permit.reads_only:
                 self.committed = True
                 slot.effectful = tool.effect == "world"
@@ -242,7 +243,7 @@ class Calls:
         accesses = touched(slot, tool, params, context)
         if slot.answered:
             return params, await self._gate.admit_answered(slot.call, accesses)
-        permit = await self._gate.admit(slot.call, accesses, slot.said)
+        permit = await self._gate.admit(slot.call, accesses, slot.said, lambda: tool.impossible(params, context))
         if permit.arguments is not None and permit.arguments != slot.call.arguments:
             params = await self._changed(slot, tool, permit.arguments)
             permit = await self._gate.admit_answered(slot.call, touched(slot, tool, params, context))
@@ -324,6 +325,11 @@ def touched(slot: Slot, tool: Tool[Any], params: Struct, context: ToolContext) -
     it."""
     own = tool.accesses(params, context)
     return (*own, ToolAccess(tool=slot.through, read_only=True)) if slot.through else own
+
+
+def _refusal(permit: Permit) -> ToolResult | None:
+    """The result of a call that does not run."""
+    return None if permit.allowed else permit.impossible or ToolResult(text=permit.message, is_error=True)
 
 
 def cancelled(reason: CancelReason, left: ToolResult | None = None) -> ToolResult:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from clew.engine.abort import Abort
 from clew.engine.channel import EventChannel
-from clew.engine.ports import UNCHANGED, CallChange, ToolHost
+from clew.engine.ports import UNCHANGED, CallChange, Foresight, ToolHost, hopeful
 from clew.permissions.access import Access, FetchAccess, FileAccess, MemoryAccess, ShellAccess, ToolAccess, Verdict
 from clew.protocol.event_kinds.asks import RuleScope
 from clew.protocol.events import (
@@ -26,10 +26,9 @@ from clew.protocol.events import (
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, RequestId, new_uuid
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import AnswerApproval, AnswerOp, AnswerPlan, AnswerQuestion
-from clew.tools.base import PlanProposal
+from clew.tools.base import PlanProposal, ToolResult
 
 ASKS_NOBODY = "Not run: it needs a person's leave, and nobody can answer in this run."
-INTERRUPTED = "Not run: the turn was stopped before anybody decided."
 FIRST_FRONT_END = "the front end it was opened in"
 MAX_SETTLED = 500
 HOOK_ASKS = "a hook wants you to decide"
@@ -119,6 +118,8 @@ class Permit(Struct, frozen=True, kw_only=True):
     """What whoever answered wants it to run with instead."""
     answered: bool = False
     """Somebody who may said yes to exactly this: it is not asked again, whatever is changed meanwhile."""
+    impossible: ToolResult | None = None
+    """Nobody was asked: it cannot do its work."""
 
 
 class Gate:
@@ -147,8 +148,10 @@ class Gate:
         """How long people were waited for so far."""
         return self._pending.waited_s(self._agent)
 
-    async def admit(self, call: ToolCallPart, accesses: tuple[Access, ...], said: CallChange = UNCHANGED) -> Permit:
-        """Judge the real target with the real input. `said`: what hooks think of it."""
+    async def admit(
+        self, call: ToolCallPart, accesses: tuple[Access, ...], said: CallChange = UNCHANGED, look: Foresight = hopeful
+    ) -> Permit:
+        """Judge the real target with the real input. `said`: what hooks think of it. `look`: see `Tool.impossible`."""
         subject = exact_text(call, accesses)
         if said.refused:
             await self._resolve(call, subject, "deny", by="hook", reason=said.refused, rule=said.hook)
@@ -161,6 +164,8 @@ class Gate:
         if said.leaning == "allow" and not await self._host.only_a_person(accesses):
             await self._resolve(call, subject, "allow", by="hook", reason=said.reason, rule=said.hook)
             return Permit(allowed=True, reads_only=verdict.reads_only, answered=True)
+        if (hopeless := await look()) is not None:
+            return Permit(allowed=False, impossible=hopeless)
         return await self._ask(call, subject, verdict, accesses, said)
 
     async def admit_answered(self, call: ToolCallPart, accesses: tuple[Access, ...]) -> Permit:

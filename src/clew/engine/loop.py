@@ -17,6 +17,11 @@ INTERRUPTED: dict[AbortReason, str] = {
 }
 """What the conversation keeps of a stop; a denial is told by its call, a limit by the note about it."""
 
+WAYS_ON = (
+    "Ways on: /compact or /compact fast makes room, /clear begins anew, another model may have a larger window; "
+    'without a screen: clew -c -p "/compact"'
+)
+
 
 async def run_turn(
     turn: Turn, prompt: Prompt, *, steps: StepRunner, middlewares: Sequence[Middleware]
@@ -97,6 +102,8 @@ async def make_room(turn: Turn, full: ContextFull, middlewares: Sequence[Middlew
 
 def stopped(turn: Turn, stop: TurnStopped) -> tuple[TurnEndReason, str]:
     """The reason of a turn that was stopped: by an error, or by whoever threw the switch."""
+    if isinstance(stop, ContextFull) and not stop.about_media:
+        return stop.reason, f"{stop.error.rstrip('.')}. {WAYS_ON}"
     if not isinstance(stop, TurnInterrupted):
         return stop.reason, stop.error
     if turn.abort.reason == "denial":

@@ -15,6 +15,13 @@ from clew.protocol.messages import ToolCallPart
 from clew.tools.base import Tool, ToolContext, ToolResult
 
 Ask = Callable[[tuple[Question, ...]], Awaitable[tuple[tuple[str, ...], ...] | None]]
+Foresight = Callable[[], Awaitable[ToolResult | None]]
+"""Why a call cannot do its work (`Tool.impossible`); None: nothing speaks against it."""
+
+
+async def hopeful() -> ToolResult | None:
+    """Nothing speaks against a call."""
+    return None
 
 
 class ToolHost(Protocol):

@@ -27,7 +27,7 @@ from clew.transcript.log.store import SessionStore, read_project, subagent_path
 from clew.transcript.log.writer import NullWriter, TranscriptSink, TranscriptWriter
 from clew.transcript.mapping.retelling import events_of
 from clew.transcript.past.fork import Fork, fork_session
-from clew.transcript.past.interruption import CONTINUE_PROMPT, interruption, unanswered_calls
+from clew.transcript.past.interruption import CONTINUE_PROMPT, interruption, restore_cut_off, unanswered_calls
 from clew.transcript.past.reader import LoadedLog, iterate, load
 from clew.transcript.past.resume import newest_session, own_session, resume_at
 
@@ -236,6 +236,7 @@ def resumed(path: Path, request: SessionRequest, known: LoadedLog | None = None)
         older_bytes=0 if loaded.complete or request.resume_at else loaded.size,
         notes=notes_of(loaded),
         continue_prompt=going_on(loaded.entries, loaded.chain),
+        restore_cut_off=restore_cut_off(path if request.persist else None),
     )
 
 

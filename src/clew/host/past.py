@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from clew.transcript.past.reader import LoadedLog
 
 MAX_TITLE_CHARS = 100
+RESTORE_CUT_OFF = (
+    "files were being restored when the process ended, and only some are: /undo completes it, /redo takes it back"
+)
 
 
 class Past(Struct, kw_only=True):
@@ -39,6 +42,8 @@ class Past(Struct, kw_only=True):
     notes: tuple[str, ...] = ()
     continue_prompt: Prompt | None = None
     """What lets a turn go on that was cut off; None: none was."""
+    restore_cut_off: bool = False
+    """Files were being brought back when the process ended, and only some are."""
 
     @property
     def resumed(self) -> bool:
@@ -122,6 +127,23 @@ def interrupted_words(state: AgentState) -> tuple[str, ...]:
         for row in state.tasks
         if row.standing is Standing.INTERRUPTED
     )
+
+
+def left_words(past: Past, state: AgentState) -> tuple[str, ...]:
+    """What people are told of how the session was left: a turn that was cut off, prompts that were queued."""
+    told: list[str] = []
+    if (go_on := past.continue_prompt) is not None:
+        asks = " and asks the open question again" if go_on.reopens else ""
+        told.append(f"the last turn was cut off: /reopen goes on with it{asks}")
+    if count := len(state.queued):
+        are = "1 prompt is" if count == 1 else f"{count} prompts are"
+        told.append(f"{are} still queued and not sent: Enter on an empty prompt sends, Up takes the last one back")
+    return tuple(told)
+
+
+def cut_off_words(past: Past, state: AgentState) -> tuple[str, ...]:
+    """What people and the model are told of work that ended with its process, a line each."""
+    return (*((RESTORE_CUT_OFF,) if past.restore_cut_off else ()), *interrupted_words(state))
 
 
 def note_project(workspace: Workspace, past: Past) -> None:

@@ -7,7 +7,8 @@ import msgspec
 from msgspec import Struct
 
 from clew.prompts.system_prompt import ENVIRONMENT, is_environment
-from clew.protocol.entries import Entry, SystemPromptEntry
+from clew.protocol.entries import Entry, SystemPromptEntry, UserEntry
+from clew.protocol.messages import text_of
 from clew.protocol.tools import ToolSpec
 
 NOW_HEADLESS = "[From here on nobody is there to answer questions or allow calls.]"
@@ -36,19 +37,22 @@ def prompt_bytes(
     *,
     headless: bool,
     small: bool = False,
+    told: bool | None = None,
 ) -> PromptBytes:
     """`build` makes the prompt of today, for a run without or with a person. What is stored is sent again when it
     differs from that only in the facts about the place, which the session's first request froze. `small`: for a small
-    window; a session that began with a window of the other kind goes on with what fits the one it has."""
+    window; a session that began with a window of the other kind goes on with what fits the one it has.
+    `told`: what the conversation said last of whether nobody is there (`told_headless`); None: nothing."""
     tools = digest_of(specs)
     today = build(headless)
     if stored is None:
         return PromptBytes(blocks=today, tools=tools)
     note = "" if stored.tools == tools else OTHER_TOOLS
     if lasting(stored.blocks) == lasting(today):
-        return PromptBytes(blocks=stored.blocks, tools=tools, keep=bool(note), note=note)
+        reminder = "" if told in (None, headless) else _now(headless=headless)
+        return PromptBytes(blocks=stored.blocks, tools=tools, keep=bool(note), note=note, reminder=reminder)
     if lasting(stored.blocks) == lasting(build(not headless)):
-        reminder = NOW_HEADLESS if headless else NOW_WATCHED
+        reminder = "" if told == headless else _now(headless=headless)
         return PromptBytes(blocks=stored.blocks, tools=tools, keep=bool(note), note=note, reminder=reminder)
     if stored.small != small:
         note = f"the model's window is {'small' if small else 'large'} now: the session goes on with a prompt that fits"
@@ -61,6 +65,19 @@ def prompt_bytes(
 def digest_of(specs: tuple[ToolSpec, ...]) -> str:
     """What tells one list of tools from another."""
     return hashlib.blake2b(msgspec.json.encode(specs), digest_size=8).hexdigest()
+
+
+def _now(*, headless: bool) -> str:
+    return NOW_HEADLESS if headless else NOW_WATCHED
+
+
+def told_headless(chain: Sequence[Entry]) -> bool | None:
+    """What the conversation said last of whether nobody is there; None: nothing. It is said once, not in each run."""
+    for entry in reversed(chain):
+        words = text_of(entry.message.content) if isinstance(entry, UserEntry) and entry.is_meta else ""
+        if NOW_HEADLESS in words or NOW_WATCHED in words:
+            return words.rfind(NOW_HEADLESS) > words.rfind(NOW_WATCHED)
+    return None
 
 
 def lasting(blocks: tuple[str, ...]) -> tuple[str, ...]:

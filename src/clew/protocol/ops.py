@@ -61,6 +61,11 @@ class WithdrawPrompt(OpBase, frozen=True, kw_only=True, tag="prompt.withdraw"):
     prompt_id: PromptId
 
 
+class SendToBackground(OpBase, frozen=True, kw_only=True, tag="shell.to_background"):
+    """Commands that calls of the main agent wait for go on in the background; each call ends with the id of its shell.
+    Rejected when none runs."""
+
+
 class SendQueued(OpBase, frozen=True, kw_only=True, tag="prompt.send_queued"):
     """Send prompts that an earlier process left in the queue: a person saw them and pressed a key. Rejected when
     nothing is held."""

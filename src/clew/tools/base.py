@@ -219,6 +219,11 @@ class Tool(ABC, Generic[P]):
         """What permissions must judge before `run`."""
         return (ToolAccess(tool=self.name),)
 
+    async def impossible(self, params: P, context: ToolContext) -> ToolResult | None:
+        """Why the call cannot do its work, as its result: looked up before a person is asked about it. Changes nothing,
+        and tells nothing of files that the model may not know of. None: nothing speaks against it."""
+        return None
+
     @abstractmethod
     async def run(self, params: P, context: ToolContext) -> ToolResult:
         """Do it. Cancellation must leave no process behind."""

@@ -5,12 +5,13 @@ import hashlib
 import os
 
 from clew.permissions.access import Access, FileAccess, FileOp
-from clew.system.files import Changed, NotRegular
+from clew.system.files import Changed, NotRegular, read_regular
 from clew.tools.base import ToolContext, ToolResult
 from clew.tools.extras import text_diff
 from clew.tools.session import ReadState, ToolSession
 
 MAX_LISTED = 5_000
+MAX_LOOKED_AT_BYTES = 50_000_000
 
 
 def file_accesses(session: ToolSession, context: ToolContext, op: FileOp, path: str) -> tuple[Access, ...]:
@@ -80,6 +81,20 @@ def state_of(status: os.stat_result, digest: bytes) -> ReadState:
 def digest_of(data: bytes) -> bytes:
     """Sixteen bytes that stand for the content of a file."""
     return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def unread(session: ToolSession, path: str, context: ToolContext) -> ToolResult | None:
+    """That a file of the workspace is there and was not read, or not since it changed. Of a file elsewhere that the
+    model never read nothing is told, not even whether there is one."""
+    target = session.known_target(path, context.cwd)
+    if not target:
+        return None
+    try:
+        old = read_regular(target, max_bytes=MAX_LOOKED_AT_BYTES)
+    except OSError:
+        return None  # what is wrong is told where it is tried
+    why = stale(session, target, old.status, old.data) if old.data else ""
+    return problem(why) if why else None
 
 
 def stale(session: ToolSession, target: str, status: os.stat_result, data: bytes) -> str:

@@ -141,6 +141,12 @@ class ToolSession:
             path = os.path.expanduser(path)
         return os.path.normpath(os.path.join(cwd, path)) if ".." not in path.split("/") else os.path.join(cwd, path)
 
+    def known_target(self, path: str, cwd: str) -> str:
+        """The real path of a file that the model read, or that lies in the workspace; empty: of neither kind."""
+        target = os.path.realpath(self.locate(path, cwd))
+        inside = any(target.startswith(root.rstrip("/") + "/") for root in self.roots)
+        return target if inside or self.last_seen(target) is not None else ""
+
     def claim(self, call_id: CallId, *paths: str) -> tuple[str, ...]:
         """Fix the real targets of a call before they are judged; `run` opens exactly these, without following links."""
         if len(self._claims) >= MAX_CLAIMS:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clew.protocol.events import Actor
-from clew.protocol.ids import TaskId
+from clew.protocol.ids import CallId, TaskId
 from clew.protocol.standing import Standing
 from clew.system.environment import tool_environment
 from clew.system.private_files import private_dir
@@ -154,6 +154,8 @@ class Shells:
         self._starter = ProcessStarter()
         self._bash = find_bash()
         self.background: dict[str, Background] = {}
+        self.foreground: dict[CallId, asyncio.Future[None]] = {}
+        """Commands that a call waits for; done: it shall wait no longer, and the command goes on in the background."""
 
     @property
     def available(self) -> bool:
@@ -211,9 +213,37 @@ class Shells:
             tasks.began(shell)
         return shell
 
-    async def _watch(self, shell: Background, running: RunningCommand, tasks: TaskPort | None) -> None:
+    def send_to_background(self) -> int:
+        """Let the calls that wait for a command wait no longer; how many did."""
+        waiting = [left for left in self.foreground.values() if not left.done()]
+        for left in waiting:
+            left.set_result(None)
+        return len(waiting)
+
+    def go_on(
+        self,
+        text: str,
+        running: RunningCommand,
+        ended: "asyncio.Future[ProcessEnd]",
+        output: OutputBuffer,
+        started_s: float,
+    ) -> Background:
+        """A command that a call has waited for runs on in the background, with what it printed so far."""
+        tasks = self._session.tasks() if self._session.tasks is not None else None
+        shell_id = tasks.new_id("bash") if tasks is not None else f"bash_{len(self.background) + 1}"
+        shell = Background(shell_id, text, output)
+        shell.running, shell.started_s = running, started_s
+        shell.task = asyncio.create_task(self._watch(shell, ended, tasks))
+        self.background[shell_id] = shell
+        if tasks is not None:
+            tasks.began(shell)
+        return shell
+
+    async def _watch(
+        self, shell: Background, running: "RunningCommand | asyncio.Future[ProcessEnd]", tasks: TaskPort | None
+    ) -> None:
         try:
-            shell.ended = await running.wait()
+            shell.ended = await (running if isinstance(running, asyncio.Future) else running.wait())
         finally:
             shell.output.close()
             if tasks is not None:

@@ -293,8 +293,6 @@ class ClewApp(TerminalApp, inherit_bindings=False):
         self.drawing.look(seen=False)
         self.presence.sign("left", time.monotonic())
 
-    # Inputs.
-
     def on_prompt_entered(self, event: Prompt.Entered) -> None:
         self.transcript.to_end()
         self.commanding.take(event.typed)

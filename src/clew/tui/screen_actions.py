@@ -5,7 +5,7 @@ from collections.abc import Callable
 from clew.commands.mode import next_mode
 from clew.protocol.ids import PromptId
 from clew.protocol.messages import text_of
-from clew.protocol.ops import Interrupt, SetPermissionMode, SubmitPrompt, WithdrawPrompt
+from clew.protocol.ops import Interrupt, SendToBackground, SetPermissionMode, SubmitPrompt, WithdrawPrompt
 from clew.tui.conversation import ScreenConversation
 from clew.tui.prompt.prompt import Prompt
 from clew.tui.reading.drawing import Drawing
@@ -35,6 +35,7 @@ class ScreenActions:
             "scroll_up": lambda: transcript.page(-1),
             "scroll_down": lambda: transcript.page(1),
             "scroll_end": transcript.to_end,
+            "background": lambda: self._conversation.send(SendToBackground()),
             **others,
         }
 

@@ -4,12 +4,15 @@ Refs are read as files before and after, so that a script that calls git is seen
 """
 
 import os
+import zlib
 from pathlib import Path
 
 from clew.system.git import file_start, find_repository
 from clew.undo.state import path_text
 
 _MAX_REFS = 2_000
+_MAX_NEW_COMMITS = 200
+"""A command that made more is a rebase or a clone, and is told."""
 _MAX_PACKED_BYTES = 4 * 1024 * 1024
 STASH = "refs/stash"
 
@@ -40,7 +43,7 @@ def history_warnings(root: str, before: dict[str, str], after: dict[str, str]) -
         return [f"{where}/.git: the repository is gone; its history was not kept"]
     warnings: list[str] = []
     old_head, new_head = before.get("HEAD", ""), after.get("HEAD", "")
-    if old_head and old_head != new_head:
+    if old_head and old_head != new_head and not _only_grew(root, old_head, new_head):
         warnings.append(
             f"HEAD moved from {_short(old_head)} to {_short(new_head)}: files can be restored, the ref is not "
             "(`git reflog` shows where it was)"
@@ -61,6 +64,35 @@ def history_warnings(root: str, before: dict[str, str], after: dict[str, str]) -
                 f"{kind} {short} moved from {commit[:12]} to {after[name][:12]}; restoring files does not move it"
             )
     return warnings
+
+
+def _only_grew(root: str, old: str, new: str) -> bool:
+    """Whether the checked-out branch is the same and its commits are all still in it: a commit loses nothing, so it is
+    not warned about. Read from the objects that git has just written; what is packed is not looked into."""
+    (branch, _, before), (same, _, commit) = old.partition(" "), new.partition(" ")
+    repository = find_repository(Path(root))
+    if branch != same or not commit or repository is None:
+        return False
+    if not before:
+        return True  # the first commit
+    waiting, seen = [commit], set[str]()
+    while waiting and len(seen) < _MAX_NEW_COMMITS:
+        commit = waiting.pop()
+        if commit == before:
+            return True
+        if commit not in seen:
+            seen.add(commit)
+            waiting += _parents(repository.common_dir / "objects", commit)
+    return False
+
+
+def _parents(objects: Path, commit: str) -> list[str]:
+    try:
+        raw = zlib.decompressobj().decompress(file_start(objects / commit[:2] / commit[2:], 65_536), 65_536)
+    except zlib.error:
+        return []
+    lines = raw.partition(b"\0")[2].split(b"\n")
+    return [line[7:].decode("ascii", "replace") for line in lines[1:] if line.startswith(b"parent ")]
 
 
 def _kind(name: str) -> tuple[str, str]:

@@ -206,6 +206,10 @@ class UndoKeeper:
         """The paths of a plan as what was done to them: from the state it would bring back to what is there now."""
         return await self._in_thread(lambda place: tuple(previews().made_change(file, place.store) for file in files))
 
+    async def made_by(self, checkpoint: Checkpoint) -> tuple[DiffBlock, ...]:
+        """What a call did to files that are there now, as diffs: of many files the first, of long diffs the figures."""
+        return await self._in_thread(lambda place: previews().made_by(checkpoint, place.store))
+
     async def close(self) -> None:
         """Stop a scan that still runs, save, let go."""
         if self._made is not None:

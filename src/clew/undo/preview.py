@@ -2,17 +2,21 @@
 
 import difflib
 
+from msgspec.structs import replace
+
 from clew.protocol.display import DiffBlock
 from clew.undo.capture import row_of
 from clew.undo.errors import UndoError
 from clew.undo.limits import MIB
 from clew.undo.packs import PackStore
 from clew.undo.plan import FilePlan
-from clew.undo.state import State, path_of
+from clew.undo.state import Checkpoint, State, path_of
 
 _MAX_BYTES = 2 * MIB
 _MAX_LINES = 20_000
 _MAX_PATCH_CHARS = 100_000
+_MAX_TOLD = 20
+_MAX_TOLD_CHARS = 60_000
 _NO_TEXT = "\0"
 
 
@@ -26,6 +30,25 @@ def made_change(file: FilePlan, store: PackStore) -> DiffBlock:
     """The other way round: what was done to the path since the state that the plan would bring back."""
     texts = _text(file.target, file, store, now=False), _text(file.current, file, store, now=True)
     return _block(file, file.target, file.current, *texts)
+
+
+def made_by(checkpoint: Checkpoint, store: PackStore) -> tuple[DiffBlock, ...]:
+    """What a call did to files that are there now, as diffs. Of many files the first are told, and once so much was
+    told that nobody reads it in one piece, a change is told by its figures alone."""
+    blocks: list[DiffBlock] = []
+    left = _MAX_TOLD_CHARS
+    for change in checkpoint.changes:
+        if change.after.kind not in ("file", "link") or len(blocks) == _MAX_TOLD:
+            continue
+        file = FilePlan(path=change.path, action="none", current=change.after, target=change.before)
+        try:
+            block = made_change(file, store)
+        except (UndoError, OSError):
+            continue  # undo is a courtesy: what cannot be shown is counted all the same
+        block = replace(block, path=path_of(block.path), patch=block.patch if len(block.patch) <= left else "")
+        left -= len(block.patch)
+        blocks.append(block)
+    return tuple(blocks)
 
 
 def _block(file: FilePlan, old_state: State, new_state: State, before: str, after: str) -> DiffBlock:

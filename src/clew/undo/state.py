@@ -61,6 +61,13 @@ class Change(Struct, frozen=True, kw_only=True):
     after: State
 
 
+def did_to(before: State, after: State) -> Literal["restored", "changed", "deleted"]:
+    """What taking a path from one state to the other is for a person."""
+    if after.kind == "missing":
+        return "deleted"
+    return "restored" if before.kind == "missing" else "changed"
+
+
 class ChangingCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whose doing it is."""
 

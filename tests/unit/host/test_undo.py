@@ -13,11 +13,20 @@ import pytest
 from clew.agents.undo_hook import LookAtEnd, UndoHook
 from clew.engine.ports import Ask
 from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel, ScriptItem, Wait
-from clew.parts.undo.part import UndoPart
-from clew.protocol.events import Notice, OpRejected, Rewound, SessionStarted, ToolProgress, TurnEnded
+from clew.parts.undo.part import BUSY, UndoPart
+from clew.protocol.events import (
+    Notice,
+    OpRejected,
+    QuestionAnswered,
+    QuestionAsked,
+    Rewound,
+    SessionStarted,
+    ToolProgress,
+    TurnEnded,
+)
 from clew.protocol.ids import MAIN_AGENT, CallId, EntryId
 from clew.protocol.lookups.session import PreviewRewind, PreviewUndo
-from clew.protocol.ops import Close, Interrupt, Redo, Rewind, SubmitPrompt, Undo
+from clew.protocol.ops import AnswerQuestion, Close, Interrupt, Redo, Rewind, SubmitPrompt, Undo
 from clew.tools.base import ToolContext
 from clew.tools.registry import builtin_tools
 from clew.tools.session import ToolSession
@@ -74,6 +83,11 @@ class Place:
         self.restores += 1
         await self.front.submit(op)
         return await self.front.until(Rewound, self.restores)
+
+    async def answer(self, choice: str) -> None:
+        """To the newest question."""
+        asked: QuestionAsked = await self.front.until(QuestionAsked, len(self.front.of(QuestionAnswered)) + 1)
+        await self.front.submit(AnswerQuestion(request_id=asked.request_id, answers=((choice,),)))
 
     async def refused(self, op: Undo | Redo | Rewind) -> str:
         before = len(self.front.of(OpRejected))
@@ -145,10 +159,36 @@ async def test_edits_and_a_destructive_command_are_undone_and_redone(tmp_path: P
         assert not any(item.conflict for item in told.files)
         assert {"call_3", "call_4"} <= set(told.call_ids)
         assert "nothing to undo" in await place.refused(Undo())
-        await place.go(Redo())
+        await place.front.submit(Redo())
+        await place.answer("Delete them")
+        place.restores += 1
+        told = await place.front.until(Rewound, place.restores)
+        assert {Path(item.path).name: item.did for item in told.files}["b.py"] == "restored"
         assert place.seen() == after
         await place.go(Undo())
         assert place.seen() == before
+
+
+async def test_a_redo_that_deletes_asks_and_a_no_changes_nothing(tmp_path: Path) -> None:
+    async with opened(tmp_path, bash("rm a.txt; echo 2 > b.txt"), Say("done")) as place:
+        place.file("a.txt", "a")
+        place.file("b.txt", "b")
+        await place.say("go")
+        told = await place.go(Undo())
+        assert {Path(item.path).name: item.did for item in told.files} == {"a.txt": "restored", "b.txt": "changed"}
+        await place.front.submit(Redo())
+        asked: QuestionAsked = await place.front.until(QuestionAsked)
+        assert asked.questions[0].question.endswith("a.txt. Do it?")
+        assert BUSY in await place.refused(Undo())
+        await place.answer("Leave everything as it is")
+        await place.front.until(QuestionAnswered)
+        assert "nothing to undo" in await place.refused(Undo())
+        assert place.seen() == {"a.txt": "a", "b.txt": "b"}
+        assert not place.door.session.journal.main.state.waiting
+        await place.front.submit(Redo())
+        await place.front.until(QuestionAsked, 2)
+    assert [item.by for item in place.front.of(QuestionAnswered)] == ["user", "interrupt"], "the session ended"
+    assert place.seen() == {"a.txt": "a", "b.txt": "b"}
 
 
 async def test_calls_of_one_reply_are_kept_one_after_the_other(tmp_path: Path) -> None:

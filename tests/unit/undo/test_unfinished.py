@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from clew.assembly.left_open import restore_cut_off
+from clew.transcript.past.interruption import restore_cut_off
 from clew.undo import restore
 from clew.undo.journal import FileJournal
 from clew.undo.plan import FilePlan

@@ -29,7 +29,7 @@ from clew.undo.plan import FilePlan, RestorePlan, only_paths, plan_restore
 from clew.undo.points import Moment, find_moment, points
 from clew.undo.preview import preview
 from clew.undo.restore import Restored, apply_plan
-from clew.undo.state import ChangingCall, Checkpoint, path_of, path_text
+from clew.undo.state import ChangingCall, Checkpoint, did_to, path_of, path_text
 from clew.undo.workspace import store_folder
 
 HELP = "files of a session back to an earlier moment"
@@ -129,7 +129,8 @@ def _restore(
 def _note(opened: Opened, done: Restored, chosen: tuple[Checkpoint, ...], *, redo: bool) -> None:
     """Into the session's log, for whoever comes back to it; not while another process writes it."""
     calls = tuple(item.call.call for item in chosen if item.call.call is not None)
-    files = tuple(FileRestore(path=path) for path in done.done)
+    made = done.checkpoint.changes if done.checkpoint is not None else ()
+    files = tuple(FileRestore(path=item.path, did=did_to(item.before, item.after)) for item in made)
     event = Rewound(direction="redo" if redo else "rewind", scope="files", to=None, files=files, call_ids=calls)
     session = SessionId(opened.session_id)
     at = done.checkpoint.at if done.checkpoint is not None else ""

@@ -174,6 +174,10 @@ async def prepare(
             continue
         async with aclosing(write_sections(stretch, by)) as events:
             async for event in events:
+                if isinstance(event, SectionKept) and not event.model:
+                    raise SectionFailed(
+                        f"the summary of {model.name} cannot be used"
+                    )  # later there may be a better one
                 yield event
 
 

@@ -12,7 +12,7 @@ from clew.engine.compaction.micro import Trigger, due, trim
 from clew.engine.compaction.sizes import Sizes
 from clew.engine.compaction.window_meter import WindowMeter
 from clew.protocol.event_kinds.context import CompactionKind
-from clew.protocol.events import CompactionEnded, CompactionFailed, CompactionStarted, Event, Notice
+from clew.protocol.events import CompactionEnded, CompactionFailed, CompactionStarted, Event, Notice, SectionKept
 from clew.protocol.ids import new_entry_id
 
 MAX_FAILURES = 3
@@ -24,6 +24,10 @@ WAYS_OUT = (
 )
 
 
+BY_FACTS = (
+    "no summary of {model} could be used, so the record of what was done is made of facts alone: changed files and "
+    "failures; /compact tries again, the log keeps every word"
+)
 Consent = Callable[[CompactionKind, str], Awaitable[tuple[str, str]]]
 """Asked before a summary is made, with its focus: why it must not be, if so, and what more it should dwell on."""
 
@@ -81,7 +85,6 @@ class Compactor:
                 yield event
         if not done and kind != "reactive" and (event := self.cleared("overflow")) is not None:
             yield event
-            done = self._has_room(before)
         if (words := self._counted(done=done)) and not self.is_off:
             self.is_off = True
             yield Notice(level="warning", text=words, code="compaction-off")
@@ -121,12 +124,16 @@ class Compactor:
             focus=focus,
             tokens_before=tokens,
         )
+        by_facts = False
         async with aclosing(steps) as events:
             async for event in events:
+                by_facts = by_facts or (isinstance(event, SectionKept) and not event.model)
                 if isinstance(event, CompactionEnded):
                     self._failures, self.is_off = 0, False
                     self._forget_reads(None)
                 yield event
+        if by_facts:
+            yield Notice(level="warning", text=BY_FACTS.format(model=self._agent.model.name), code="compaction")
 
     def _budgets(self, past: CompactionInput, tokens: int) -> Budgets:
         """Shares of what the conversation may take: what every request begins with is not to be had."""
@@ -140,7 +147,8 @@ class Compactor:
         return after < self._meter.limits(self._agent).auto * 9 // 10 and after < before
 
     def _counted(self, *, done: bool) -> str:
-        """Why automatic compaction ends here; "" when it goes on."""
+        """Why automatic compaction ends here; "" when it goes on. `done`: a summary was made. Room that clearing makes
+        is no success of the model's: its failures are paid for all the same."""
         self._failures = 0 if done else self._failures + 1
         after = self._meter.tokens(self._agent)
         full = done and after >= self._meter.limits(self._agent).auto

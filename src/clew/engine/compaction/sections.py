@@ -63,24 +63,30 @@ class Summariser(Struct, frozen=True, kw_only=True):
 
 
 async def write_sections(stretch: Sequence[Exchange], by: Summariser) -> AsyncGenerator[Written]:
-    """Sections for a whole stretch, oldest first, with what each request cost. Raises SectionFailed.
+    """Sections for a whole stretch, oldest first, with what each request cost. Raises SectionFailed where the model
+    does not answer at all.
 
-    Sections that were yielded stand, also when a later one fails.
+    A model whose reply cannot be used, or that the stretch does not fit, is not asked again for this stretch: facts
+    alone tell the rest of it. Sections that were yielded stand, also when a later one fails.
     """
     left = tuple(stretch)
     max_tokens = by.chunk_tokens
     tries = 0
+    by_facts = False
     while left:
         chunk = chunks(left, max_tokens, transcript_tokens)[0]
+        if by_facts or tries > MAX_TRIES:
+            yield from_facts(chunk)
+            left = left[len(chunk) :]
+            continue
         try:
             async with aclosing(write_section(chunk, by, max_tokens=max_tokens)) as events:
                 async for event in events:
+                    by_facts = by_facts or (isinstance(event, SectionKept) and not event.model)
                     yield event
-        except PromptTooLong as error:
+        except PromptTooLong:
             tries += 1
             yield SideQueryBooked(purpose=PURPOSE, model=by.model.name, outcome="PromptTooLong")
-            if tries > MAX_TRIES:
-                raise SectionFailed(f"the stretch does not fit {by.model.name}, not even in small pieces") from error
             max_tokens = max(_MIN_CHUNK_TOKENS, min(max_tokens, _size(chunk)) // 2)
             continue
         left = left[len(chunk) :]
@@ -91,7 +97,8 @@ def _size(chunk: Sequence[Exchange]) -> int:
 
 
 async def write_section(chunk: Sequence[Exchange], by: Summariser, *, max_tokens: int) -> AsyncGenerator[Written]:
-    """One section for one run of exchanges. Raises SectionFailed, and PromptTooLong."""
+    """One section for one run of exchanges, of facts alone where the model's replies cannot be used. Raises
+    SectionFailed, and PromptTooLong."""
     entries = [entry for exchange in chunk for entry in exchange.entries]
     facts = fold(entries)
     words = max_words(sum(item.tokens for item in chunk))
@@ -122,7 +129,8 @@ async def write_section(chunk: Sequence[Exchange], by: Summariser, *, max_tokens
         )
         asked = f"{question}\n\n{repair}"
     if best.problem:
-        raise SectionFailed(f"the summary of {by.model.name} cannot be used: {best.problem}")
+        yield from_facts(chunk, cost_usd=cost)
+        return
     ids = [uuid for exchange in chunk for uuid in exchange.ids]
     yield SectionKept(
         section_id=new_entry_id(),
@@ -133,6 +141,23 @@ async def write_section(chunk: Sequence[Exchange], by: Summariser, *, max_tokens
         dropped=best.dropped,
         model=by.model.name,
         cost_usd=cost,
+    )
+
+
+def from_facts(chunk: Sequence[Exchange], *, cost_usd: float | None = None) -> SectionKept:
+    """A section that no model wrote: the files that were changed, what failed, and how much was said."""
+    facts = fold([entry for exchange in chunk for entry in exchange.entries])
+    said = "1 exchange" if len(chunk) == 1 else f"{len(chunk)} exchanges"
+    line = f"{said}; no summary of them could be had, the log has them word for word"
+    ids = [uuid for exchange in chunk for uuid in exchange.ids]
+    return SectionKept(
+        section_id=new_entry_id(),
+        first=ids[0],
+        last=ids[-1],
+        title=_title(facts, chunk),
+        text=completed(Checked(lines={"Done": [line]}), facts).text,
+        model="",
+        cost_usd=cost_usd,
     )
 
 

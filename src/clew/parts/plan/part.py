@@ -87,6 +87,8 @@ def plan_in(entries: Iterable[Entry]) -> str:
 
 
 PLAN = "plan"
+LOOSER = ("acceptEdits", "bypassPermissions")
+"""Modes in which edits are not asked about: a plain yes to a plan never brings one back."""
 Propose = Callable[[PlanProposal], Awaitable[PlanAnswered]]
 ON = (
     "[Plan mode is on: read and think, change nothing. Commands run only where they are proven to just read.{file}"
@@ -120,6 +122,7 @@ class PlanPart(Part, Middleware):
         self._starts_in = PLAN if goes_on else mode
         self._before = mode if mode != PLAN else "default"
         self._last = self._starts_in
+        self._by_program = request.headless
         self._told = past.resumed and self._past.permission_mode == PLAN and self._starts_in != PLAN
         """Whether the model believes that plan mode is on."""
         self._kept = not past.resumed
@@ -158,6 +161,12 @@ class PlanPart(Part, Middleware):
     @property
     def _state(self) -> AgentState:
         return self._own.session.journal.main.state
+
+    @property
+    def _after_yes(self) -> str:
+        """The mode before plan mode, never looser than default: on its way there Shift-Tab passes through others,
+        and edits without asking are an answer of their own. A program names the mode that it wants with its answer."""
+        return "default" if self._before in LOOSER and not self._by_program else self._before
 
     def on(self, event: Event, agent: AgentId) -> None:
         """Which mode was in force before planning."""
@@ -221,7 +230,7 @@ class PlanPart(Part, Middleware):
         except OSError as error:
             return problem(f"The plan could not be kept: {error.strerror}. Nothing was shown; try again.")
         proposed = PlanProposal(
-            plan=plan, path=self.file.shown_path, mode_after=self._before, as_it_stands=self.file.text
+            plan=plan, path=self.file.shown_path, mode_after=self._after_yes, as_it_stands=self.file.text
         )
         answered = await propose(proposed)
         if answered.decision == "keep_planning":
@@ -229,7 +238,7 @@ class PlanPart(Part, Middleware):
         if answered.plan:
             self.file.write(answered.plan)
         self._to_check = self._checks
-        mode = "acceptEdits" if answered.decision == "accept_edits" else answered.mode or self._before
+        mode = "acceptEdits" if answered.decision == "accept_edits" else answered.mode or self._after_yes
         self._set_mode(mode)
         self._told = mode == PLAN
         edited = f" They changed it; this is what counts:\n\n{answered.plan}\n\n" if answered.plan else " "

@@ -3,10 +3,12 @@
 import asyncio
 import os
 
+from msgspec.structs import replace
+
 from clew.agents.undo_hook import UndoHook
 from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup
-from clew.protocol.events import Event, Rewound
-from clew.protocol.ids import MAIN_AGENT, AgentId
+from clew.protocol.events import Event, Question, QuestionAnswered, QuestionAsked, Rewound
+from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, RequestId, new_uuid
 from clew.protocol.lookups.session import (
     DiffShown,
     PreviewRedo,
@@ -15,7 +17,17 @@ from clew.protocol.lookups.session import (
     RewindPreviewed,
     ShowDiff,
 )
-from clew.protocol.ops import ContinueTurn, Op, Redo, Rewind, SubmitPrompt, SwitchSession, Undo, UseInvocable
+from clew.protocol.ops import (
+    AnswerQuestion,
+    ContinueTurn,
+    Op,
+    Redo,
+    Rewind,
+    SubmitPrompt,
+    SwitchSession,
+    Undo,
+    UseInvocable,
+)
 from clew.system.git_command import GitRefused, open_git
 from clew.undo.errors import NothingToRestore, UndoError
 
@@ -36,6 +48,7 @@ class UndoPart(Part):
         self._path = setup.past.path if setup is not None else None
         """The log: prompts that left the window long ago are only there."""
         self._undo: UndoHook | None = None
+        self._asking: asyncio.Task[None] | None = None
         self._restoring = False
         """Files are being brought back: nothing that changes files or the conversation may begin."""
 
@@ -79,7 +92,7 @@ class UndoPart(Part):
 
         self._restoring = True
         try:
-            back = await way_back(op, self._session, undo, self._path)
+            back = await way_back(op, self._session, undo, self._path, self._ask)
         except BaseException:
             self._restoring = False
             raise
@@ -90,7 +103,35 @@ class UndoPart(Part):
             finally:
                 self._restoring = False
 
-        return go
+        if not isinstance(op, Redo):
+            return go
+
+        def begin() -> None:
+            self._asking = asyncio.create_task(go())  # whoever is asked answers through the same door
+
+        return begin
+
+    async def _ask(self, question: Question) -> bool:
+        """Put a question to a person that no call of the agent's asks; both sides are in the log."""
+        pending, session = self._session.pending, self._session
+        request_id, call_id = RequestId(new_uuid()), CallId(f"own_{new_uuid()}")
+        waiting = pending.open(request_id, AnswerQuestion, MAIN_AGENT)
+        answered = QuestionAnswered(request_id=request_id, call_id=call_id, declined=True, by="interrupt")
+        try:
+            session.publish(QuestionAsked(request_id=request_id, call_id=call_id, questions=(question,)))
+            answer = await waiting
+            assert isinstance(answer, AnswerQuestion)
+            answered = replace(answered, answers=answer.answers, declined=answer.declined, by=answer.by, via=answer.via)
+        finally:
+            pending.forget(request_id)
+            session.publish(answered)
+        return not answered.declined and answered.answers == ((question.choices[0].label,),)
+
+    async def stop(self) -> None:
+        """The session ends: nobody's answer counts any more."""
+        if self._asking is not None and not self._asking.done():
+            self._asking.cancel()
+            await asyncio.gather(self._asking, return_exceptions=True)
 
     async def _preview(self, lookup: PreviewRewind | PreviewUndo | PreviewRedo) -> RewindPreviewed:
         if self._restoring:

@@ -12,10 +12,11 @@ from clew.host.part import OpRefused
 from clew.host.session import Session
 from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, EventEntry, SystemEntry, UserEntry
 from clew.protocol.event_kinds.context import FileRestore, RewindScope
-from clew.protocol.events import Notice, Rewound
+from clew.protocol.events import Choice, Notice, Question, Rewound
 from clew.protocol.ids import CallId, EntryId
 from clew.protocol.lookups.session import PreviewRedo, PreviewRewind, PreviewUndo, RewindPreviewed
 from clew.protocol.ops import Redo, Rewind, Undo
+from clew.text.figures import shown_path
 from clew.transcript.chain.chain import build_chain
 from clew.transcript.chain.links import is_boundary
 from clew.transcript.index.digest import prompt_text
@@ -24,8 +25,12 @@ from clew.undo.errors import NothingToRestore, UndoError
 from clew.undo.keeper import UndoKeeper
 from clew.undo.plan import FilePlan, RestorePlan, only_paths
 from clew.undo.points import find_moment, prompts_of
-from clew.undo.state import Checkpoint
+from clew.undo.state import Checkpoint, did_to, path_of
 
+Ask = Callable[[Question], Awaitable[bool]]
+"""Puts a question to a person; whether the first choice was taken."""
+DELETE = "Delete them"
+MAX_NAMED = 5
 WayBack = Undo | Redo | Rewind
 Preview = PreviewUndo | PreviewRedo | PreviewRewind
 
@@ -44,17 +49,34 @@ class Route(Struct, kw_only=True):
     windows: tuple[int, ...] = ()
 
 
-async def way_back(op: WayBack, session: Session, undo: UndoHook, path: Path | None) -> Callable[[], Awaitable[None]]:
-    """Find out what the op means. What it returns does it. Raises OpRefused."""
+async def way_back(
+    op: WayBack, session: Session, undo: UndoHook, path: Path | None, ask: Ask
+) -> Callable[[], Awaitable[None]]:
+    """Find out what the op means. What it returns does it; a redo that deletes files asks first. Raises OpRefused."""
     route, keeper = await _found(op, session, undo, path)
+    deletes = [file for file in route.files if file.target.kind == "missing" and not (file.conflict or file.impossible)]
 
     async def go() -> None:
+        if isinstance(op, Redo) and deletes and not await ask(_deletion(deletes, session.journal.main.stamp.cwd)):
+            session.notice("info", "nothing was changed", code="undo")
+            return
         try:
             await _go(op, route, session, undo, keeper)
         except (UndoError, OSError) as error:
             session.notice("error", f"it could not be carried out: {error}", code="undo")
 
     return go
+
+
+def _deletion(files: Sequence[FilePlan], cwd: str) -> Question:
+    shown = [shown_path(path_of(file.path), cwd) for file in files[:MAX_NAMED]]
+    more = f" and {len(files) - MAX_NAMED:,} more" if len(files) > MAX_NAMED else ""
+    what = "1 file" if len(files) == 1 else f"{len(files):,} files"
+    return Question(
+        question=f"/redo deletes {what}: {', '.join(shown)}{more}. Do it?",
+        header="redo",
+        choices=(Choice(label=DELETE), Choice(label="Leave everything as it is")),
+    )
 
 
 async def preview(lookup: Preview, session: Session, undo: UndoHook, path: Path | None) -> RewindPreviewed:
@@ -67,7 +89,12 @@ async def preview(lookup: Preview, session: Session, undo: UndoHook, path: Path 
     return RewindPreviewed(
         to=route.to,
         files=tuple(
-            FileRestore(path=file.path, patch=patches.get(file.path, ""), conflict=file.impossible or file.conflict)
+            FileRestore(
+                path=file.path,
+                did=did_to(file.current, file.target),
+                patch=patches.get(file.path, ""),
+                conflict=file.impossible or file.conflict,
+            )
             for file in route.files
         ),
         warnings=route.plan.warnings if route.plan is not None else (),
@@ -200,7 +227,8 @@ async def _go(op: WayBack, route: Route, session: Session, undo: UndoHook, keepe
                 "info", f"restoring files: {count:,} of {total:,}", code="undo"
             ),
         )
-        files = [FileRestore(path=path) for path in done.done]
+        made = done.checkpoint.changes if done.checkpoint is not None else ()
+        files = [FileRestore(path=item.path, did=did_to(item.before, item.after)) for item in made]
         files += [FileRestore(path=path, conflict=why) for path, why in (*done.skipped, *done.failed)]
         warnings = (*plan.warnings, *done.warnings)
         undone = set(done.checkpoint.undoes) if done.checkpoint is not None else set[str]()

@@ -25,7 +25,7 @@ class PlanLines:
     @property
     def prompt(self) -> str:
         """Short enough for a narrow screen."""
-        return "Accept? [y]es / [a]ccept edits too / [k]eep planning WORDS > "
+        return "Accept? [y]es / [a]ccept edits too / [n]o, keep planning WORDS > "
 
     def opening(self) -> tuple[Shown, ...]:
         """The plan, and what each answer means."""
@@ -33,7 +33,7 @@ class PlanLines:
         if self._proposed.path:
             lines.append(Shown(f"It is in {one_line(self._proposed.path)}: what you save there before y or a counts."))
         lines.append(Shown(f"y: accept ({after_words(self._proposed)}); a: accept, edits are made without asking"))
-        lines.append(Shown("k WORDS: keep planning, and tell the model what is missing"))
+        lines.append(Shown("n WORDS: keep planning, and tell the model what is missing"))
         return tuple(lines)
 
     def reply(self, typed: str) -> DialogReply:
@@ -48,8 +48,8 @@ class PlanLines:
         if word in EDITS and not rest:
             return DialogReply(op=AnswerPlan(request_id=request, decision="accept_edits"))
         if not word:
-            return DialogReply(lines=(Shown("Nothing is accepted by Enter alone. Answer y, a or k."),))
-        return DialogReply(lines=(Shown("Not understood, nothing was accepted. To send it back with words: k WORDS"),))
+            return DialogReply(lines=(Shown("Nothing is accepted by Enter alone. Answer y, a or n."),))
+        return DialogReply(lines=(Shown("Not understood, nothing was accepted. To send it back with words: n WORDS"),))
 
     def decline(self, reason: str, *, stop: bool, by: Answerer = "user") -> AnswerPlan:
         """Keep planning; with `stop` the turn ends as well."""

@@ -189,6 +189,7 @@ def _shown(cell: str) -> str:
 
 _ACTIONS: dict[str, Callable[[Editor], None]] = {
     "left": lambda line: line.move(line.cursor - 1),
+    "ctrl-b": lambda line: line.move(line.cursor - 1),
     "right": lambda line: line.move(line.cursor + 1),
     "home": lambda line: line.move(0),
     "end": lambda line: line.move(len(line.cells)),

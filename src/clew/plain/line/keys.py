@@ -16,7 +16,7 @@ _CONTROLS = {
     "\x7f": "backspace",
     "\x08": "backspace",
     "\x01": "home",
-    "\x02": "left",
+    "\x02": "ctrl-b",
     "\x04": "ctrl-d",
     "\x05": "end",
     "\x06": "right",

@@ -23,7 +23,7 @@ from clew.protocol.ids import PromptId
 from clew.protocol.lookups.base import Lookup
 from clew.protocol.lookups.place import FilesFound, FindFiles
 from clew.protocol.messages import text_of
-from clew.protocol.ops import Op, SendQueued, SetPermissionMode, WithdrawPrompt
+from clew.protocol.ops import Op, SendQueued, SendToBackground, SetPermissionMode, WithdrawPrompt
 
 FENCE = '"""'
 
@@ -184,6 +184,8 @@ class PromptLine:
             case "shift-tab":
                 facts = self._story().facts
                 self._send(SetPermissionMode(mode=next_mode(facts.permission_mode, may_bypass=facts.may_bypass)))
+            case "background":
+                self._send(SendToBackground())
             case "alt-up":
                 self._take_back()
             case _:

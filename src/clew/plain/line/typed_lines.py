@@ -84,6 +84,8 @@ class EditedInput:
             return None
         if key.name in MEANINGFUL or (key.name == "up" and not editor.cells and self._queued()):
             return Pressed("alt-up" if key.name == "up" else key.name)
+        if key.name == "ctrl-b" and not editor.cells:
+            return Pressed("background")
         if key.name == "enter":
             self._screen.redraw_input()
             return EnteredLine(editor.take())

@@ -176,6 +176,9 @@ class FileRestore(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What going back does, or would do, to one file."""
 
     path: str
+    did: Literal["", "restored", "changed", "deleted"] = ""
+    """What was done to it, or would be: it is there again, it is otherwise than it was, it is gone. Empty: the line was
+    written before this was told."""
     patch: str = ""
     conflict: str = ""
     """Why it was left alone: edited since by somebody else."""

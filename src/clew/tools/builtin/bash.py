@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+import time
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta, Struct
@@ -21,6 +22,7 @@ from clew.tools.paths import problem
 
 if TYPE_CHECKING:
     from clew.system.process import ProcessEnd
+    from clew.tools.shells import Background
 
 HELD_BACK = LazyPattern(
     r"Read-only file system|Operation not permitted|Permission denied|Device or resource busy|[Cc]ould not resolve"
@@ -104,6 +106,12 @@ def shown(path: str, root: str) -> str:
     """Relative to the workspace when it lies there."""
     base = root.rstrip("/") + "/"
     return path[len(base) :] if path.startswith(base) else path
+
+
+async def settled(waiting: "asyncio.Future[ProcessEnd]") -> None:
+    """Stop to wait for a command, which ends it; return when it has ended."""
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
 
 
 def could_not_confine(plan: SandboxPlan | None, ended: "ProcessEnd", output: str) -> bool:
@@ -193,31 +201,44 @@ class Bash(BuiltinTool[BashParams]):
         output = OutputBuffer(running_shells.file_for(context.call_id))
         progress = shells().Progress(context.progress)
 
+        beside: Background | None = None
+
         def take(data: bytes) -> None:
+            if beside is not None:
+                beside.add(data)
+                return
             output.add(data)
             progress.add(data)
 
         limit_ms = min(params.timeout or DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS)
-        timed_out = False
+        started_s, timed_out = time.monotonic(), False
+        left = running_shells.foreground[context.call_id] = asyncio.get_running_loop().create_future()
+        waiting: asyncio.Future[ProcessEnd] | None = None
         try:
             running = await running_shells.start(params.command, context.cwd, plan, take)
-            limit = asyncio.timeout(limit_ms / 1000)
-            try:
-                async with limit:
-                    ended = await running.wait()
-            except TimeoutError:
-                if not limit.expired():
-                    raise
-                timed_out = True
-                ended = await running.wait()
+            waiting = asyncio.ensure_future(running.wait())
+            both = {waiting, left}
+            await asyncio.wait(both, timeout=limit_ms / 1000, return_when=asyncio.FIRST_COMPLETED)
+            if left.done() and not waiting.done():
+                progress.flush()
+                beside = running_shells.go_on(params.command, running, waiting, output, started_s)
+                return self._sent_away(params.command, output.text(), beside)
+            timed_out = not waiting.done()
+            if timed_out:
+                await settled(waiting)
+            ended = await running.wait() if timed_out else waiting.result()
         except asyncio.CancelledError:
+            if waiting is not None:
+                await settled(waiting)
             shown = output.text()
             block = TerminalBlock(command=params.command, output=shown, exit_code=None, stopped=True)
             context.leave(ToolResult(text=shown, display=(block,)))
             raise
         finally:
-            progress.flush()
-            output.close()
+            running_shells.foreground.pop(context.call_id, None)
+            if beside is None:
+                progress.flush()
+                output.close()
         text = output.text()
         if could_not_confine(plan, ended, text):
             await self._test_again(text)
@@ -243,6 +264,15 @@ class Bash(BuiltinTool[BashParams]):
         taken = (TextBlock(text=taken_note(ended, self.session.roots[0])),) if ended.taken else ()
         display = (block, *taken)
         return ToolResult(text=words, display=display, is_error=failed, failed_command=failed, offers=offers)
+
+    def _sent_away(self, command: str, shown: str, shell: "Background") -> ToolResult:
+        """The person did not want to wait for it."""
+        block = TerminalBlock(command=command, output=shown, exit_code=None, background_id=shell.id)
+        words = (
+            f"The user sent it to the background: it runs on as {shell.id}. Look with BashOutput, end with KillShell."
+        )
+        text = "\n".join(part for part in (shown.rstrip("\n"), words) if part)
+        return ToolResult(text=text, display=(block,))
 
     async def _test_again(self, reason: str) -> None:
         """Does the sandbox still hold here? If not, commands ask from now on."""

@@ -13,7 +13,7 @@ from clew.tools.base import ToolContext, ToolResult
 from clew.tools.builtin.base import BuiltinTool
 from clew.tools.builtin.write import existing, unencodable
 from clew.tools.extras import text_diff
-from clew.tools.paths import describe_os_error, digest_of, file_accesses, missing, problem, stale, state_of
+from clew.tools.paths import describe_os_error, digest_of, file_accesses, missing, problem, stale, state_of, unread
 
 ANY_NEWLINE = "(?:\r\n|\n|\r)"
 NUMBERED = re.compile(r"^ *\d+\t", re.MULTILINE)
@@ -130,6 +130,12 @@ class EditParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     edits: Annotated[tuple[Replacement, ...], Meta(description="Several replacements")] = ()
 
 
+def wanted_of(params: EditParams) -> tuple[Replacement, ...]:
+    """The replacements of a call."""
+    single = Replacement(old_string=params.old_string, new_string=params.new_string, replace_all=params.replace_all)
+    return params.edits or (single,)
+
+
 class Edit(BuiltinTool[EditParams]):
     """Change parts of a file."""
 
@@ -139,14 +145,30 @@ class Edit(BuiltinTool[EditParams]):
     def accesses(self, params: EditParams, context: ToolContext) -> tuple[Access, ...]:
         return file_accesses(self.session, context, "write", params.file_path)
 
+    async def impossible(self, params: EditParams, context: ToolContext) -> ToolResult | None:
+        """A file that was not read, a text that is not there."""
+        if (why := unread(self.session, params.file_path, context)) is not None:
+            return why
+        target = self.session.known_target(params.file_path, context.cwd)
+        return await asyncio.to_thread(self._would_fail, target, params) if target else None
+
+    def _would_fail(self, target: str, params: EditParams) -> ToolResult | None:
+        try:
+            before, _ = text_of(existing(target))
+            if before is not None:
+                apply_all(before, wanted_of(params))
+        except NoReplacement as error:
+            return problem(f"{target} was not changed: {error}")
+        except OSError:
+            return None  # what is wrong is told where it is tried
+        return None
+
     async def run(self, params: EditParams, context: ToolContext) -> ToolResult:
         (target,) = self.session.claimed(context.call_id, self.session.locate(params.file_path, context.cwd))
         if params.edits and (params.old_string or params.new_string):
             return problem("Give either old_string and new_string, or edits, not both.")
-        single = Replacement(old_string=params.old_string, new_string=params.new_string, replace_all=params.replace_all)
-        wanted = params.edits or (single,)
         try:
-            return await self._edit(target, wanted)
+            return await self._edit(target, wanted_of(params))
         except OSError as error:
             return describe_os_error(error, target, doing="editing")
         except UnicodeEncodeError as error:

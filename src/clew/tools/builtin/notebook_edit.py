@@ -13,7 +13,7 @@ from clew.tools.base import ToolContext, ToolResult
 from clew.tools.builtin.base import BuiltinTool
 from clew.tools.builtin.write import existing
 from clew.tools.extras import text_diff
-from clew.tools.paths import describe_os_error, digest_of, file_accesses, missing, problem, stale, state_of
+from clew.tools.paths import describe_os_error, digest_of, file_accesses, missing, problem, stale, state_of, unread
 
 
 class NotebookEditParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -34,6 +34,10 @@ class NotebookEdit(BuiltinTool[NotebookEditParams]):
 
     def accesses(self, params: NotebookEditParams, context: ToolContext) -> tuple[Access, ...]:
         return file_accesses(self.session, context, "write", params.notebook_path)
+
+    async def impossible(self, params: NotebookEditParams, context: ToolContext) -> ToolResult | None:
+        """A file that was not read."""
+        return unread(self.session, params.notebook_path, context)
 
     async def run(self, params: NotebookEditParams, context: ToolContext) -> ToolResult:
         (target,) = self.session.claimed(context.call_id, self.session.locate(params.notebook_path, context.cwd))

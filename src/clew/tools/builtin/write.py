@@ -12,7 +12,7 @@ from clew.text.encoding import UTF8, decode, dominant_newline, encode
 from clew.tools.base import ToolContext, ToolResult
 from clew.tools.builtin.base import BuiltinTool
 from clew.tools.extras import text_diff
-from clew.tools.paths import describe_os_error, digest_of, file_accesses, problem, stale, state_of
+from clew.tools.paths import describe_os_error, digest_of, file_accesses, problem, stale, state_of, unread
 
 MAX_FILE_BYTES = 50_000_000
 
@@ -32,6 +32,10 @@ class Write(BuiltinTool[WriteParams]):
 
     def accesses(self, params: WriteParams, context: ToolContext) -> tuple[Access, ...]:
         return file_accesses(self.session, context, "write", params.file_path)
+
+    async def impossible(self, params: WriteParams, context: ToolContext) -> ToolResult | None:
+        """A file that was not read."""
+        return unread(self.session, params.file_path, context)
 
     async def run(self, params: WriteParams, context: ToolContext) -> ToolResult:
         (target,) = self.session.claimed(context.call_id, self.session.locate(params.file_path, context.cwd))

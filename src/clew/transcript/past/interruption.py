@@ -1,6 +1,8 @@
 """Whether the last turn was cut off, and the words that let it go on."""
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
 from clew.protocol.entries import AssistantEntry, AttachmentEntry, Entry, TurnResultEntry, UserEntry
@@ -8,6 +10,7 @@ from clew.protocol.ids import EntryId
 from clew.protocol.meant_calls import meant_calls
 from clew.protocol.messages import ToolCallPart, tool_calls
 from clew.transcript.chain.links import result_calls
+from clew.transcript.log.store import sidecar_dir
 
 Interruption = Literal["none", "prompt", "turn"]
 """`prompt`: the user's words were never answered. `turn`: the agent was cut off while it worked."""
@@ -17,6 +20,8 @@ CONTINUE_PROMPT = (
     "[interrupted] may have run in part: look before you repeat them.]"
 )
 """A hidden prompt that turns an interrupted turn into one that can go on."""
+UNFINISHED = b'"unfinished":true}'
+"""How the line of a restore ends that did not come to its end (`Checkpoint` in undo/state.py)."""
 
 
 def interruption(
@@ -88,3 +93,16 @@ def _names(chain: Sequence[Entry], calls: tuple[str, ...]) -> set[str]:
         if isinstance(entry, AssistantEntry):
             names |= {call.name for call in meant_calls(entry.message.content) if call.id in calls}
     return names
+
+
+def restore_cut_off(transcript: Path | None) -> bool:
+    """Whether the last thing that was done to kept files is a restore that did not come to its end. Only the last
+    bytes of the journal are read: what knows journals is loaded by whoever takes something back."""
+    if transcript is None:
+        return False
+    try:
+        with (sidecar_dir(transcript) / "undo.jsonl").open("rb") as journal:
+            journal.seek(-min(len(UNFINISHED) + 1, os.fstat(journal.fileno()).st_size), os.SEEK_END)
+            return journal.read().rstrip(b"\n").endswith(UNFINISHED)
+    except OSError:
+        return False

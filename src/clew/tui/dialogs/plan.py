@@ -58,7 +58,7 @@ class PlanDialog(Dialog):
         found = [
             Option(value="accept", key="y", label=(Span("Accept"), Span(f"  {after}", "dim"))),
             Option(value="accept_edits", key="a", label=(Span("Accept, and make edits without asking"),)),
-            Option(value="keep", key="k", label=(Span("Keep planning, and say what is missing"),)),
+            Option(value="keep", key="n", label=(Span("Keep planning, and say what is missing"),)),
         ]
         if self.proposed.path:
             found.append(Option(value="edit", key="e", label=(Span("Edit the plan in your editor"),)))

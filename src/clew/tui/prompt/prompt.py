@@ -245,7 +245,7 @@ class Prompt(EditArea):
         own = self._own_actions.get(action)
         if own is not None:
             return own()
-        if (action == "erase_right" and self.is_blank) or (action == "select_down" and not self.text):
+        if (action == "erase_right" and self.is_blank) or (action in ("select_down", "left") and not self.text):
             return False  # it may mean something to the app
         EDITING[action](self)
         return True
