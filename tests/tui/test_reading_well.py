@@ -72,13 +72,14 @@ async def test_at_60_by_20_a_plan_shows_twelve_of_its_lines() -> None:
 async def test_an_edit_is_asked_about_with_short_path_line_numbers_and_context() -> None:
     async with screen() as lab:
         path = "/work/parcels/weights.py"
-        arguments = {"file_path": path, "old_string": "b", "new_string": "B"}
-        made = call("Edit", **arguments)
+        made = call("Edit", file_path=path, old_string="b", new_string="B")
         asks = ApprovalRequested(
             request_id=RequestId("a"), call_id=CallId("c1"), tool="Edit", subject=f"write {path}", why="no rule"
         )
         await lab.tell(turn(), prompt("x"), made, runs(made), asks)
-        assert lab.client.asked(PreviewEdit) == [PreviewEdit(tool="Edit", arguments=arguments)]
+        assert lab.client.asked(PreviewEdit) == [
+            PreviewEdit(tool="Edit", arguments={"file_path": path, "old_string": "b", "new_string": "B"})
+        ]
         patch = "@@ -9,7 +9,7 @@\n nine\n ten\n eleven\n-b\n+B\n thirteen\n fourteen\n fifteen"
         await lab.tell(EditPreviewed(change=DiffBlock(path=path, patch=patch, added=1, removed=1)))
         text = "\n".join(row.strip() for row in lab.rows())

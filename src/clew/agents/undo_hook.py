@@ -23,7 +23,7 @@ from clew.tools.session import ToolSession
 if TYPE_CHECKING:
     from clew.undo.keeper import ScanProgress, UndoKeeper
     from clew.undo.state import ChangingCall, Checkpoint
-    from clew.undo.workspace import OpenCall
+    from clew.undo.workspace import KeptCall
 
 SCAN_WAIT_S = 2.0
 """The first shell command waits so long for the first scan: most projects are kept by then."""
@@ -133,7 +133,7 @@ class UndoHook:
         made: list[Checkpoint] = []
         shell = named is None
         beside = shell and self._open_shells > 0
-        opened: OpenCall | None = None
+        opened: KeptCall | None = None
         if beside:
             await self.look(doing)
         else:
@@ -256,7 +256,7 @@ class UndoHook:
     def _call(self, doing: FileDeed) -> "ChangingCall":
         return self.call_of(doing.tool, doing.subject, doing.call, agent=doing.agent, entry=doing.entry)
 
-    async def _before(self, doing: FileDeed, named: list[str] | None) -> "OpenCall | None":
+    async def _before(self, doing: FileDeed, named: list[str] | None) -> "KeptCall | None":
         if self._broken:
             return None
         try:
@@ -283,14 +283,13 @@ class UndoHook:
             self._waited = True
             await keeper.wait_ready(SCAN_WAIT_S)
 
-    async def _write_down(self, opened: "OpenCall") -> "Checkpoint | None":
+    async def _write_down(self, opened: "KeptCall") -> "Checkpoint | None":
         try:
             checkpoint = await (await self.keeper()).after(opened)
         except Exception as error:  # as above
             self._give_up(error)
             return None
-        gaps = tuple(line for line in checkpoint.warnings if not any(gap in line for gap in opened.gaps))
-        self._tell(gaps)
+        self._tell(tuple(line for line in checkpoint.warnings if not any(gap in line for gap in opened.gaps)))
         return checkpoint
 
     def _tell(self, lines: tuple[str, ...]) -> None:

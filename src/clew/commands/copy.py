@@ -1,7 +1,7 @@
 """/copy: an answer to the clipboard."""
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
-from clew.system.clipboard_ways import Copy
+from clew.system.clipboard import Copy
 from clew.text.figures import count
 
 ABOUT = CommandHelp(

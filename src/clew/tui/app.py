@@ -31,7 +31,6 @@ from clew.protocol.lookups.place import FindFiles
 from clew.protocol.ops import SendQueued, SubmitPrompt
 from clew.text.terminal_text import sanitize
 from clew.tui.conversation import ScreenConversation
-from clew.tui.copying import Copying
 from clew.tui.dialogs.registry import dialog_named
 from clew.tui.dock import Dock
 from clew.tui.first_line import show_first_line
@@ -40,6 +39,7 @@ from clew.tui.options import ScreenOptions, keymap_or_problem
 from clew.tui.prompt.prompt import Prompt, void
 from clew.tui.prompt.prompt_panel import PromptPanel
 from clew.tui.prompt.queue_list import QueueList
+from clew.tui.reading.copier import Copier
 from clew.tui.reading.drawing import Drawing
 from clew.tui.reading.find_line import FindLine
 from clew.tui.reading.mode import ReadingMode
@@ -140,7 +140,7 @@ class ClewApp(TerminalApp, inherit_bindings=False):
                 "tasks": lambda: self.commanding.run("/tasks"),
             },
         )
-        self.copying = Copying(self.conversation, self.drawing, env=env, home=options.home, send=self.write_raw)
+        self.copying = Copier(self.conversation, self.drawing, env=env, home=options.home, send=self.write_raw)
         self._begun = False
         self.last_words = ""  # for the shell, when the screen is gone
         self.over = False

@@ -9,8 +9,8 @@ from textual.app import App
 
 from clew.config.schema import ScreenSettings
 from clew.protocol.events import ScreenChanged
-from clew.tui.pointing import MouseParts
 from clew.tui.prompt.prompt import Prompt
+from clew.tui.reading.mouse import MouseParts
 from clew.tui.reading.transcript import Transcript
 from clew.tui.themes import animation
 

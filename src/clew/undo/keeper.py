@@ -16,7 +16,7 @@ from clew.undo.limits import UndoLimits
 from clew.undo.plan import FilePlan, RestorePlan, plan_restore
 from clew.undo.scan import Stopped
 from clew.undo.state import ChangingCall, Checkpoint
-from clew.undo.workspace import OpenCall, UndoWorkspace
+from clew.undo.workspace import KeptCall, UndoWorkspace
 
 if TYPE_CHECKING:
     from clew.undo.restore import Restored
@@ -105,11 +105,11 @@ class UndoKeeper:
             return False
         return self._workspace().ready
 
-    async def before(self, call: ChangingCall, paths: Sequence[str] | None = None) -> OpenCall:
+    async def before(self, call: ChangingCall, paths: Sequence[str] | None = None) -> KeptCall:
         """Keep the state before an effectful call: the files that a file tool names, or None for a shell command."""
         return await self._in_thread(lambda place: place.before(call, paths))
 
-    async def after(self, opened: OpenCall) -> Checkpoint:
+    async def after(self, opened: KeptCall) -> Checkpoint:
         """What the call changed. It is in the journal already if it changed anything or has a warning."""
         checkpoint = await self._in_thread(lambda place: place.after(opened))
         self._sync_soon()

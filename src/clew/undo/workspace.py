@@ -29,7 +29,7 @@ from clew.undo.tree import GIT, FileTree, inside
 _MAX_TOLD = 8
 
 
-class OpenCall(Struct, frozen=True, kw_only=True):
+class KeptCall(Struct, frozen=True, kw_only=True):
     """A call between `before` and `after`."""
 
     call: ChangingCall
@@ -93,7 +93,7 @@ class UndoWorkspace:
         gaps = self._standing_gaps()
         return "; ".join([f"{self.files:,} files and directories of the workspace are kept for undo", *said, *gaps])
 
-    def before(self, call: ChangingCall, paths: Sequence[str] | None) -> OpenCall:
+    def before(self, call: ChangingCall, paths: Sequence[str] | None) -> KeptCall:
         """Keep the state before a call: exactly these files, or the whole workspace (None: a shell command)."""
         began = iso_utc(time.time())
         gaps: list[str] = []
@@ -101,7 +101,7 @@ class UndoWorkspace:
         if paths is not None:
             for path in paths:
                 gaps += self._keep_named(path, states)
-            return OpenCall(
+            return KeptCall(
                 call=call, source="tool", began=began, states=states, refs={}, gaps=tuple(gaps), covered=not gaps
             )
         with self.lock:
@@ -113,9 +113,9 @@ class UndoWorkspace:
             elif not self._scanner.sync(budget_s=self.limits.before_s):
                 gaps.append("more files changed just before this command than could be kept in time")
         refs = {root: read_refs(root) for root in self.roots}
-        return OpenCall(call=call, source="shell", began=began, states={}, refs=refs, gaps=tuple(gaps), covered=covered)
+        return KeptCall(call=call, source="shell", began=began, states={}, refs=refs, gaps=tuple(gaps), covered=covered)
 
-    def after(self, opened: OpenCall) -> Checkpoint:
+    def after(self, opened: KeptCall) -> Checkpoint:
         """What the call changed, written down. Never raises for what the disk refuses: that is a warning in it."""
         if opened.source == "tool":
             return self._after_named(opened)
@@ -203,7 +203,7 @@ class UndoWorkspace:
         states[real] = state
         return [] if state.restorable else [f"{path_text(real)} could not be kept: {state.why}"]
 
-    def _after_named(self, opened: OpenCall) -> Checkpoint:
+    def _after_named(self, opened: KeptCall) -> Checkpoint:
         changes: list[Change] = []
         warnings = list(opened.gaps)
         for path in sorted(opened.states):

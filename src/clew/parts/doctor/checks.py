@@ -26,7 +26,7 @@ from clew.parts.doctor.model_check import check_model
 from clew.permissions.trust import TrustStore
 from clew.protocol.lookups.place import CheckRow
 from clew.skills.findings import skill_findings
-from clew.system.clipboard_ways import copy_ways, terminal_takes, way_words
+from clew.system.clipboard import copy_ways, terminal_takes, way_words
 from clew.system.environment import find_program, find_shell, platform_words
 from clew.system.git import find_project_root
 from clew.system.home import clew_home

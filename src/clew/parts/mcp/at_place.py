@@ -10,7 +10,7 @@ from clew.mcp.offers import count_offers
 from clew.mcp.ports import Surroundings
 from clew.mcp.servers import McpServers
 from clew.mcp.transport.sdk import saved_sign_in
-from clew.parts.mcp.defining import defined
+from clew.parts.mcp.definitions import defined
 from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.lookups.mcp import ApproveMcp, DefineMcp, ListMcp, McpDefined, McpServersListed
 from clew.system.environment import tool_environment

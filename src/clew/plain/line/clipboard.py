@@ -2,7 +2,7 @@
 
 from clew.commands.copy import copied_line, lost_lines
 from clew.plain.dialogs.dialog import Shown
-from clew.system.clipboard_ways import Copy
+from clew.system.clipboard import Copy
 
 
 def copy_shown(done: Copy, text: str) -> list[Shown]:

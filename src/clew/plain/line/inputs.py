@@ -17,7 +17,7 @@ from clew.plain.dialogs.dialog import Shown
 from clew.plain.line.clipboard import copy_shown
 from clew.protocol.lookups.base import Lookup
 from clew.protocol.ops import Op, SubmitPrompt
-from clew.system.clipboard_ways import Copy
+from clew.system.clipboard import Copy
 from clew.text.terminal_text import sanitize
 
 KEYS = (

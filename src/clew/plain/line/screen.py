@@ -12,7 +12,7 @@ from clew.plain.line.editor import Editor, Layout
 from clew.plain.line.terminal import OutputGone, Terminal
 from clew.plain.line.wrap import wrap
 from clew.presentation.rows.spans import Row, clipped, plain
-from clew.system.clipboard_ways import Copy, copy_text
+from clew.system.clipboard import Copy, copy_text
 from clew.text.terminal_text import display_width, sanitize
 
 STYLES = {

@@ -1,6 +1,5 @@
 """Markdown as rows at a width: headings, lists, quotes, tables, code, links. A model wrote it, so it is made safe."""
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -9,6 +8,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from clew.presentation.rows.code import highlighted
+from clew.presentation.rows.markdown_inline import inline
 from clew.presentation.rows.spans import (
     EMPTY,
     GOES_ON,
@@ -25,7 +25,6 @@ from clew.presentation.rows.spans import (
 )
 from clew.text.terminal_text import sanitize
 
-LINKABLE = ("http://", "https://", "mailto:", "file://")
 MAX_OPEN_CODE_LINES = 200
 """Code that is still being written is marked up to here; it is done once more when it is whole."""
 SIGNS = frozenset("*_`[]~|<>\\&!")
@@ -34,8 +33,6 @@ PARAGRAPH_TOKENS = 3
 HEADINGS = {1: "heading-1", 2: "heading-2", 3: "heading-3"}
 """The style of each level; deeper ones are all the same."""
 BOXES = {"[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ "}
-ADDRESS = re.compile(r"https?://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]]")
-_INLINE = {"strong": "bold", "em": "italic", "s": "strike"}
 
 
 @cache
@@ -183,9 +180,9 @@ class _Renderer:
         match first.type:
             case "heading_open":
                 level = int(first.tag[1]) if first.tag[1:].isdigit() else 1
-                return wrapped(_inline(block[1], HEADINGS.get(level, "italic")), prose_columns(columns))
+                return wrapped(inline(block[1], HEADINGS.get(level, "italic")), prose_columns(columns))
             case "paragraph_open":
-                return wrapped(_inline(block[1]), prose_columns(columns))
+                return wrapped(inline(block[1]), prose_columns(columns))
             case "fence" | "code_block":
                 return self._code(first, columns)
             case "hr":
@@ -274,60 +271,6 @@ def _beside(rows: list[Row], margin: Span, *, every: bool = False) -> list[Row]:
     return made
 
 
-def _inline(token: Token, style: str = "") -> list[Span]:
-    """Words with their emphasis. A link whose words are not its target tells the target too."""
-    spans: list[Span] = []
-    styles = [style] if style else []
-    link, words_from = "", 0
-    for child in token.children or ():
-        name = child.type.removesuffix("_open").removesuffix("_close")
-        if name in _INLINE:
-            if child.nesting > 0:
-                styles.append(_INLINE[name])
-            elif _INLINE[name] in styles:
-                styles.remove(_INLINE[name])
-        elif child.type == "link_open":
-            link, words_from = sanitize(str(child.attrs.get("href", "")), one_line=True), len(spans)
-            styles.append("link")
-        elif child.type == "link_close":
-            if "link" in styles:
-                styles.remove("link")
-            if plain(spans[words_from:]) != link and link:
-                spans.append(Span(f" ({link})", " ".join([*styles, "dim"]), _linkable(link)))
-            link = ""
-        elif child.type == "image":
-            alt = sanitize(child.content, one_line=True)
-            source = sanitize(str(child.attrs.get("src", "")), one_line=True)
-            spans.append(Span(f"[image: {alt or source}]", " ".join([*styles, "dim"])))
-        elif child.type in ("softbreak", "hardbreak"):
-            spans.append(Span("\n" if child.type == "hardbreak" else " "))
-        elif child.type == "code_inline":
-            spans.append(Span(child.content, " ".join([*styles, "inline-code"]), _linkable(link)))
-        elif child.content:
-            spans += _words(child.content, styles, _linkable(link))
-    return spans
-
-
-def _words(text: str, styles: list[str], link: str) -> Iterator[Span]:
-    """Words, with the addresses in them marked as the links they are."""
-    style = " ".join(styles)
-    if link or "://" not in text:
-        yield Span(text, style, link)
-        return
-    at = 0
-    for found in ADDRESS.finditer(text):
-        if found.start() > at:
-            yield Span(text[at : found.start()], style)
-        yield Span(found.group(), f"{style} link".strip(), _linkable(found.group()))
-        at = found.end()
-    if at < len(text):
-        yield Span(text[at:], style)
-
-
-def _linkable(target: str) -> str:
-    return target if target.startswith(LINKABLE) and target.isprintable() and " " not in target else ""
-
-
 def _table(block: list[Token], columns: int) -> list[Row]:
     """Columns share the width by what they need; cells that do not fit are wrapped."""
     cells: list[list[list[Span]]] = []
@@ -338,7 +281,7 @@ def _table(block: list[Token], columns: int) -> list[Row]:
         elif token.type == "th_open":
             sides.append(str(token.attrs.get("style", "")).removeprefix("text-align:"))
         elif token.type == "inline" and cells:
-            cells[-1].append(_inline(token))
+            cells[-1].append(inline(token))
     count = max((len(row) for row in cells), default=0)
     if not count:
         return []

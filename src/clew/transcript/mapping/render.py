@@ -21,7 +21,7 @@ from clew.protocol.messages import (
 )
 from clew.transcript.chain.links import BOUNDARY
 from clew.transcript.chain.view import attachment_text
-from clew.transcript.render_calls import CallRecord, Piece, call_words, first_line
+from clew.transcript.mapping.call_text import CallRecord, Piece, call_words, first_line
 
 _RESULT_LINES = 12
 _DIFF_LINES = 200

@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from clew.presentation.rows.spans import Row
 from clew.presentation.status import activity_row, footer_row, header_row
-from clew.tui.background import Background
+from clew.tui.background_line import BackgroundLine
 from clew.tui.conversation import ScreenConversation
 from clew.tui.reading.strips import StripMaker
 from clew.tui.reading.transcript import Transcript
@@ -89,7 +89,7 @@ class Drawing:
         self.header = RowLine(self._header_row, id="header", ascii_only=ascii_only)
         self.activity = RowLine(self._activity_row, id="activity", ascii_only=ascii_only)
         self.footer = RowLine(self._footer_row, id="footer", ascii_only=ascii_only)
-        self.background = Background(conversation, changed=self.footer.changed, seen=lambda: self.seen)
+        self.background = BackgroundLine(conversation, changed=self.footer.changed, seen=lambda: self.seen)
         self.seen = True
         """The terminal has the focus."""
         self._frame = 0

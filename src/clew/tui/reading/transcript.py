@@ -26,8 +26,8 @@ from clew.presentation.story.passages import (
     WordsPassage,
 )
 from clew.presentation.story.words import passage_words
-from clew.tui.finding import Finding
-from clew.tui.pointing import Pointed, Pointing
+from clew.tui.reading.mouse import Pointed, Pointing
+from clew.tui.reading.place_search import PlaceSearch
 from clew.tui.reading.strips import StripMaker
 from clew.tui.reading.viewport import Viewport, highlight
 from clew.tui.themes import styles_for
@@ -81,7 +81,7 @@ class Transcript(Widget, can_focus=True):
         """Runs while the mouse is held above or below the rows."""
         self._current: str = ""
         """The key of the passage that is walked to."""
-        self.finding = Finding(self.viewport)
+        self.finding = PlaceSearch(self.viewport)
         self.first_row: Callable[[int], Row] | None = None
         """What stands there before anything was said."""
 

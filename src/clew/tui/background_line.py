@@ -12,7 +12,7 @@ LOOK_S = 3.0
 """How often, while somebody looks. Nothing is asked while no command runs."""
 
 
-class Background:
+class BackgroundLine:
     """Asks for the newest line of the command that was started last."""
 
     def __init__(

@@ -29,7 +29,7 @@ FOLDING = (BatchPassage, ShellPassage, DiffPassage, ReasoningPassage, PlanPassag
 _TOKENS = re.compile(r"\w+")
 
 
-class Piece(Struct, frozen=True):
+class FoundColumns(Struct, frozen=True):
     """The columns of one row that a hit takes."""
 
     row: int
@@ -37,25 +37,25 @@ class Piece(Struct, frozen=True):
     end: int
 
 
-class Hit(Struct, frozen=True):
+class FoundPlace(Struct, frozen=True):
     """One place: a passage and the pieces of its rows, as they are when it is open."""
 
     key: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[FoundColumns, ...]
 
 
-class Finding:
+class PlaceSearch:
     """One search over a viewport; empty words: none."""
 
     def __init__(self, viewport: Viewport) -> None:
         self._viewport = viewport
         self.words = ""
         self._pattern: re.Pattern[str] | None = None
-        self._hits: list[Hit] = []
+        self._hits: list[FoundPlace] = []
         self.at: int | None = None
         """Which of the hits is looked at."""
-        self._known: dict[str, tuple[Passage, int, bool, list[Hit]]] = {}
-        self._marked: dict[str, tuple[Sequence[Row], dict[int, list[Piece]]]] = {}
+        self._known: dict[str, tuple[Passage, int, bool, list[FoundPlace]]] = {}
+        self._marked: dict[str, tuple[Sequence[Row], dict[int, list[FoundColumns]]]] = {}
         self._folded: dict[str, int | None] = {}
         """What was opened for a hit, and how far it was open before."""
 
@@ -65,7 +65,7 @@ class Finding:
         return len(self._hits)
 
     @property
-    def current(self) -> Hit | None:
+    def current(self) -> FoundPlace | None:
         """The place that is looked at."""
         return self._hits[self.at] if self.at is not None and self.at < len(self._hits) else None
 
@@ -89,7 +89,7 @@ class Finding:
         self.at = self._hits.index(kept) if kept in self._hits else None
         return self.count
 
-    def step(self, direction: int, around: tuple[int, int]) -> Hit | None:
+    def step(self, direction: int, around: tuple[int, int]) -> FoundPlace | None:
         """The next place in a direction, once around; the first time the nearest to a passage and row. What is folded
         is opened."""
         if not self._hits:
@@ -129,7 +129,7 @@ class Finding:
         rows = self._viewport.rows_of(index)
         known = self._marked.get(place.key)
         if known is None or known[0] is not rows:
-            found: dict[int, list[Piece]] = {}
+            found: dict[int, list[FoundColumns]] = {}
             for pieces in _places(rows, self._pattern):
                 for piece in pieces:
                     found.setdefault(piece.row, []).append(piece)
@@ -139,17 +139,17 @@ class Finding:
         for piece in known[1].get(place.row, ()):
             yield piece.start, piece.end, piece in looked_at
 
-    def _in_passage(self, index: int, tokens: list[str]) -> list[Hit]:
+    def _in_passage(self, index: int, tokens: list[str]) -> list[FoundPlace]:
         passage = self._viewport.passage(index)
         columns, apart = self._viewport.columns, self._viewport.is_apart(index)
         known = self._known.get(passage.key)
         if known is not None and known[0] is passage and known[1:3] == (columns, apart):
             return known[3]
-        hits: list[Hit] = []
+        hits: list[FoundPlace] = []
         text = searched_words(passage).lower()
         if self._pattern is not None and all(token in text for token in tokens):
             rows = self._viewport.opened_rows(index, OPEN)
-            hits = [Hit(passage.key, pieces) for pieces in _places(rows, self._pattern)]
+            hits = [FoundPlace(passage.key, pieces) for pieces in _places(rows, self._pattern)]
         self._known[passage.key] = (passage, columns, apart, hits)
         return hits
 
@@ -163,7 +163,7 @@ class Finding:
             self._viewport.opened[key] = OPEN
 
 
-def _places(rows: Sequence[Row], pattern: re.Pattern[str]) -> Iterator[tuple[Piece, ...]]:
+def _places(rows: Sequence[Row], pattern: re.Pattern[str]) -> Iterator[tuple[FoundColumns, ...]]:
     """Every place in the lines of some rows; one that was broken for want of room is one place in several pieces."""
     first = 0
     for last, row in enumerate(rows):
@@ -193,9 +193,9 @@ def _cells(at: int, row: Row) -> Iterator[tuple[int, int, int]]:
     yield from [(at, column, column)] * len(goes_on(row) or "")
 
 
-def _pieces(cells: list[tuple[int, int, int]], start: int, end: int) -> tuple[Piece, ...]:
+def _pieces(cells: list[tuple[int, int, int]], start: int, end: int) -> tuple[FoundColumns, ...]:
     spans: dict[int, tuple[int, int]] = {}
     for row, first, last in cells[start:end]:
         known = spans.get(row, (first, last))
         spans[row] = (min(known[0], first), max(known[1], last))
-    return tuple(Piece(row, first, last) for row, (first, last) in spans.items() if first < last)
+    return tuple(FoundColumns(row, first, last) for row, (first, last) in spans.items() if first < last)

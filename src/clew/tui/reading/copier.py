@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from clew.commands.copy import copied_line, lost_lines
-from clew.system.clipboard_ways import copy_text
+from clew.system.clipboard import copy_text
 from clew.tui.conversation import ScreenConversation
 from clew.tui.reading.drawing import Drawing
 
 
-class Copying:
+class Copier:
     """Copies one text after the other, so that the last one is what is pasted."""
 
     def __init__(
