@@ -183,7 +183,7 @@ def open_old(request: SessionRequest, workspace: Workspace) -> Past:
     if request.fork:
         title = ""
         if request.branched:
-            from clew.host.branch_title import title_of_branch  # the index is loaded only here
+            from clew.catalog.branch_title import title_of_branch  # the index is loaded only here
 
             title = title_of_branch(loaded, store)
         fork = fork_session(loaded, new_id(request), timestamp=utc_now(), title=title)
