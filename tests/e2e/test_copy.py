@@ -105,7 +105,7 @@ def test_in_a_default_tmux_a_drag_a_command_and_y_arrive(come: Callable[..., InT
     person.sees("reading:")
     person.type("[y")  # to the prompt before, copy
     here.until_held("how heavy")
-    assert here.told_outside()[-1] == "how heavy"
+    person.until(lambda: here.told_outside()[-1] == "how heavy")
 
 
 @needs_tmux

@@ -4,6 +4,6 @@ from clew.protocol.invocables import RESERVED_NAMES
 
 _ALIASES = frozenset(["?", "away", "catchup", "exit", "q", "rename", "usage"])
 _WITH_A_SCREEN = frozenset(
-    ["bashes", "branch", "config", "copy", "fork", "mouse", "new", "quit", "reopen", "resume", "tasks", "unpin", "vim"]
+    ["bashes", "branch", "copy", "fork", "new", "quit", "reopen", "resume", "tasks", "unpin", "vim"]
 )
 WITHOUT_A_SCREEN = tuple(sorted(RESERVED_NAMES - _ALIASES - _WITH_A_SCREEN))

@@ -33,8 +33,9 @@ def made_change(file: FilePlan, store: PackStore) -> DiffBlock:
 
 
 def made_by(checkpoint: Checkpoint, store: PackStore) -> tuple[DiffBlock, ...]:
-    """What a call did to files that are there now, as diffs. Of many files the first are told, and once so much was
-    told that nobody reads it in one piece, a change is told by its figures alone."""
+    """What a call did to files that are there now, as diffs. What is no text, as most that programs make for
+    themselves, is only counted. Of many files the first are told, and once so much was told that nobody reads it in one
+    piece, a change is told by its figures alone."""
     blocks: list[DiffBlock] = []
     left = _MAX_TOLD_CHARS
     for change in checkpoint.changes:
@@ -42,9 +43,12 @@ def made_by(checkpoint: Checkpoint, store: PackStore) -> tuple[DiffBlock, ...]:
             continue
         file = FilePlan(path=change.path, action="none", current=change.after, target=change.before)
         try:
-            block = made_change(file, store)
+            before, after = _text(file.target, file, store, now=False), _text(file.current, file, store, now=True)
         except (UndoError, OSError):
             continue  # undo is a courtesy: what cannot be shown is counted all the same
+        if _NO_TEXT in (before, after):
+            continue
+        block = _block(file, file.target, file.current, before, after)
         block = replace(block, path=path_of(block.path), patch=block.patch if len(block.patch) <= left else "")
         left -= len(block.patch)
         blocks.append(block)

@@ -43,6 +43,7 @@ def test_everything_is_examined(home: Path, capsys: pytest.CaptureFixture[str]):
         "sandbox",
         "search",
         "terminal",
+        "clipboard",
         "home",
         "settings",
         "providers",

@@ -37,7 +37,7 @@ def change(root: Path, dice: random.Random) -> None:
                 other.parent.mkdir(parents=True, exist_ok=True)
                 os.rename(path, other)
             case 8:
-                path.symlink_to(dice.choice(("a", "../b", "/nowhere")))
+                path.symlink_to(dice.choice(("a", "../b", "/proc/nonexistent")))
             case 9:
                 path.mkdir(parents=True)
             case 10:
