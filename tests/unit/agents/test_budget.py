@@ -6,7 +6,7 @@ from pathlib import Path
 from clew.agents.budget import TreeBudget
 from clew.agents.runner import AgentSpec
 from clew.engine.ports import Limits
-from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel, Wait
+from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel, ScriptItem, Wait
 from clew.protocol.events import AgentEnded, AgentStarted, AttemptEnded, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, AgentId, MessageId
 from clew.protocol.ops import SubmitPrompt
@@ -79,17 +79,28 @@ def test_time_of_agents_side_by_side_is_not_added_up() -> None:
     assert books.budget.spent().work_ms == 5_000
 
 
-def many(*, ends: int) -> list[Call | Say]:
+def many(*, ends: int) -> list[ScriptItem]:
     return [*(Call("Bash", {"command": "true"}) for _ in range(ends)), Say("done")]
+
+
+def beside(wait: Wait) -> ReplyOf:
+    """One of many replies, that waits first."""
+    return ReplyOf([wait, Call("Bash", {"command": "true"})])
 
 
 async def test_two_agents_together_exceed_what_neither_exceeds_alone(tmp_path: Path) -> None:
     """Six requests of each would be $0.66, the budget is $0.80: both end by it, over by no more than a request each."""
     helper = AgentSpec(kind="helper", model="helper")
     begin = Call("StartAgent", {"prompt": "work", "kind": "helper", "wait": False})
+    at_once, main_came, helper_came = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    at_once.set()
+    main, other = many(ends=5), many(ends=5)
+    # Neither runs away from the other, however they are scheduled: each waits once until the other has come so far.
+    main[1:3] = [beside(Wait(at_once, main_came)), beside(Wait(helper_came))]
+    other[0:2] = [beside(Wait(main_came)), beside(Wait(at_once, helper_came))]
     scripts = {
-        "main": ScriptedModel([begin, *many(ends=5)], usd_per_token=0.001),
-        "helper": ScriptedModel(many(ends=5), usd_per_token=0.001),
+        "main": ScriptedModel([begin, *main], usd_per_token=0.001),
+        "helper": ScriptedModel(other, usd_per_token=0.001),
     }
     budget = 0.8
     async with house(tmp_path, models=scripts, kinds=(helper,), limits=Limits(max_budget_usd=budget)) as place:
