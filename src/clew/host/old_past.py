@@ -17,7 +17,7 @@ from clew.protocol.meant_calls import meant_call
 from clew.protocol.standing import Standing
 from clew.protocol.state import AgentState, agent_after
 from clew.protocol.tally import Tally
-from clew.system.git import find_project_root
+from clew.system.git.layout import find_project_root
 from clew.transcript.chain.standing import QUESTION_TOOLS, left_in
 from clew.transcript.errors import SessionBusy, SessionNotFound, TranscriptError, describe
 from clew.transcript.log.codec import encode

@@ -12,8 +12,8 @@ from clew.config.load import ALL_SOURCES, LoadedSettings, Scope, load_settings
 from clew.config.schema import Settings
 from clew.host.request import SessionRequest
 from clew.permissions.trust import TrustStore
-from clew.system.git import Repository, find_repository, read_head
-from clew.system.git_command import GitRefused, open_git
+from clew.system.git.command import GitRefused, open_git
+from clew.system.git.layout import Repository, find_repository, read_head
 from clew.system.home import clew_home, saved_keys_path
 
 

@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from clew.system.clock import Clock, local_date
 from clew.system.environment import Shell, find_shell, platform_words
-from clew.system.git import Head, describe, find_repository, read_head
-from clew.system.git_command import GitProcess, GitRefused, open_git
+from clew.system.git.command import GitProcess, GitRefused, open_git
+from clew.system.git.layout import Head, describe, find_repository, read_head
 
 GIT_PATIENCE_S = 0.05
 """A status that takes longer is left out: the model can ask for it, the user should not wait for it."""

@@ -54,7 +54,7 @@ def request_of(options: Options) -> "SessionRequest":
     from clew.host.request import SessionRequest
     from clew.host.workspace import remember_trust
     from clew.llm.request import Thinking
-    from clew.system.git import find_project_root
+    from clew.system.git.layout import find_project_root
     from clew.system.home import clew_home
 
     env = {**os.environ, **options.env}

@@ -7,7 +7,7 @@ import os
 import zlib
 from pathlib import Path
 
-from clew.system.git import file_start, find_repository
+from clew.system.git.layout import file_start, find_repository
 from clew.undo.state import path_text
 
 _MAX_REFS = 2_000

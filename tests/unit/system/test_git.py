@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from clew.system.git import Head, describe, find_project_root, find_repository, read_head
-from clew.system.git_command import Git, GitRefused, git_environment, open_git
+from clew.system.git.command import Git, GitRefused, git_environment, open_git
+from clew.system.git.layout import Head, describe, find_project_root, find_repository, read_head
 from fakes.effort import HANG_S
 
 ENV = {"PATH": os.environ["PATH"]}

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from clew.system.git import find_repository
-from clew.system.git_command import open_git
-from clew.system.git_config import ConfigError, parse_config
-from clew.system.git_index import IndexUnclear, gitlinks, index_names
+from clew.system.git.command import open_git
+from clew.system.git.config import ConfigError, parse_config
+from clew.system.git.index import IndexUnclear, gitlinks, index_names
+from clew.system.git.layout import find_repository
 from unit.permissions.scenes import GIT_ENV, Scene, git, make_repository, prepare, scenes
 from unit.permissions.world import World
 

@@ -15,7 +15,7 @@ from clew.config.load import ALL_SOURCES
 from clew.host.request import SessionRequest
 from clew.host.workspace import remember_trust
 from clew.llm.request import Thinking
-from clew.system.git import find_project_root
+from clew.system.git.layout import find_project_root
 from clew.system.home import clew_home
 
 if TYPE_CHECKING:

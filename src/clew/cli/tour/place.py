@@ -19,7 +19,7 @@ from clew.config.schema import Settings
 from clew.host.request import SessionRequest
 from clew.host.workspace import remember_trust
 from clew.llm.model import Model
-from clew.system.git_command import git_environment
+from clew.system.git.command import git_environment
 
 PROJECT = "till"
 GIT_S = 10

@@ -28,7 +28,7 @@ from clew.protocol.lookups.place import CheckRow
 from clew.skills.findings import skill_findings
 from clew.system.clipboard import copy_ways, terminal_takes, way_words
 from clew.system.environment import find_program, find_shell, platform_words
-from clew.system.git import find_project_root
+from clew.system.git.layout import find_project_root
 from clew.system.home import clew_home
 from clew.system.peers import has_peer_credentials
 from clew.system.sandbox.promises import promises

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from clew.host.workspace import Workspace
-from clew.system.git_command import GitRefused, open_git
+from clew.system.git.command import GitRefused, open_git
 
 MAX_SCORED = 500
 """Paths with scattered letters that are compared with each other."""

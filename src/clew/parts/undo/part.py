@@ -28,7 +28,7 @@ from clew.protocol.ops import (
     Undo,
     UseInvocable,
 )
-from clew.system.git_command import GitRefused, open_git
+from clew.system.git.command import GitRefused, open_git
 from clew.undo.errors import NothingToRestore, UndoError
 
 MAX_DIFF_FILES = 200

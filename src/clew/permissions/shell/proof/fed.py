@@ -15,8 +15,8 @@ from clew.permissions.shell.programs.table import program
 from clew.permissions.shell.proof.prove import Proof, prove
 from clew.permissions.shell.proof.trees import Wanted, names_wanted, refuse_index, refuse_secrets
 from clew.permissions.shell.reading.words import SimpleCommand, Word, literal
-from clew.system.git import find_repository
-from clew.system.git_index import IndexUnclear, index_names
+from clew.system.git.index import IndexUnclear, index_names
+from clew.system.git.layout import find_repository
 
 _ODD = re.compile(r"^-|[\s'\"\\]")
 _COUNT = re.compile(r"[1-9]\d{0,4}")

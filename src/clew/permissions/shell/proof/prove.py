@@ -21,7 +21,7 @@ from clew.permissions.shell.proof.reads import dash_names, refuse_read
 from clew.permissions.shell.proof.repository import refuse_repository
 from clew.permissions.shell.reading.glob import matches
 from clew.permissions.shell.reading.words import Word, WordPiece, simple_braces
-from clew.system.git import file_start
+from clew.system.git.layout import file_start
 from clew.text.guarded_names import word_set
 
 _MAX_BYTES = 65_536

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from clew.permissions.effort import look
 from clew.permissions.files import Places
-from clew.system.git import Repository, file_start, find_repository
-from clew.system.git_config import ConfigError, Setting, parse_config
-from clew.system.git_index import IndexUnclear, gitlinks
+from clew.system.git.config import ConfigError, Setting, parse_config
+from clew.system.git.index import IndexUnclear, gitlinks
+from clew.system.git.layout import Repository, file_start, find_repository
 from clew.text.guarded_names import word_set
 
 _WHOLE_SECTIONS = word_set(

@@ -14,8 +14,8 @@ from clew.permissions.shell.programs.spec import Parsed, parse
 from clew.permissions.shell.programs.table import after_git_options, program
 from clew.permissions.shell.reading.glob import bash_match
 from clew.permissions.shell.reading.words import Word
-from clew.system.git import find_repository
-from clew.system.git_index import IndexUnclear, index_names
+from clew.system.git.index import IndexUnclear, index_names
+from clew.system.git.layout import find_repository
 from clew.system.sandbox.tree import NOT_SEARCHED
 from clew.text.guarded_names import word_set
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from clew.system.environment import SYSTEM_DIRS, find_program
-from clew.system.git import Repository, file_start
+from clew.system.git.layout import Repository, file_start
 
 
 class GitRefused(Exception):

@@ -4,7 +4,7 @@ import re
 import struct
 from pathlib import Path
 
-from clew.system.git import Repository, file_start
+from clew.system.git.layout import Repository, file_start
 
 MAX_INDEX = 16_000_000
 _HEADER = 12

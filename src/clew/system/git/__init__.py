@@ -1,0 +1,1 @@
+"""Git repositories: what their files say, and calls of the git program that obey none of them."""
