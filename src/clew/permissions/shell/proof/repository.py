@@ -1,100 +1,17 @@
 """What a repository would make a reading git command run (G1): its settings, hooks and gitlinks, read as bytes.
 
-The git settings that cannot make a reading command start a program or read elsewhere (G1). All others ask.
-
-Read against git's own documentation of its settings (2.39 to 2.52). Sections that only matter for commands which are
-never proven (fetching, committing, editing) are harmless here: nothing proven uses the network, an editor or a helper.
+Which settings are harmless stands in `system/git/settings.py`; what a confined command left behind is judged by it too.
 """
 
 import os
-import re
 from pathlib import Path
 
 from clew.permissions.effort import look
-from clew.permissions.files import Places
-from clew.system.git.config import ConfigError, Setting, parse_config
+from clew.permissions.files import Places, judge_place
+from clew.system.git.config import ConfigError, parse_config
 from clew.system.git.index import IndexUnclear, gitlinks
 from clew.system.git.layout import Repository, file_start, find_repository
-from clew.text.guarded_names import word_set
-
-_WHOLE_SECTIONS = word_set(
-    """user author committer init pull push fetch rebase am apply commit rerere advice color column gui gitk
-    credential http url alias difftool mergetool guitool sendemail imap format-patch clean checkout clone feature index
-    pack receive transfer maintenance svn svn-remote gitflow github gitlab lint review gitreview ssh blame"""
-)
-_KEYS: dict[str, frozenset[str]] = {
-    "core": word_set(
-        """repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks autocrlf eol
-        safecrlf quotepath abbrev compression loosecompression bigfilethreshold preloadindex untrackedcache checkstat
-        trustctime sparsecheckout sparsecheckoutcone commitgraph multipackindex sharedrepository protectntfs protecthfs
-        longpaths fscache hidedotfiles whitespace commentchar commentstring packedgitlimit packedgitwindowsize
-        deltabasecachelimit fsync fsyncmethod fsyncobjectfiles splitindex editor pager sshcommand gitproxy askpass
-        createobject checkroundtripencoding hookspath maxtreedepth usereplacerefs warnambiguousrefs"""
-    ),
-    "extensions": word_set(
-        """objectformat compatobjectformat refstorage worktreeconfig noop preciousobjects relativeworktrees"""
-    ),
-    "remote": word_set(
-        """url pushurl fetch push tagopt prune prunetags mirror skipdefaultupdate pushdefault gh-resolved"""
-    ),
-    "branch": word_set(
-        """remote merge rebase pushremote description autosetupmerge autosetuprebase vscode-merge-base gh-merge-base
-        github-pr-owner-number mergeoptions"""
-    ),
-    "submodule": word_set("""url active path branch ignore shallow fetchrecursesubmodules recurse fetchjobs"""),
-    "diff": word_set(
-        """algorithm renames renamelimit colormoved colormovedws mnemonicprefix noprefix context interhunkcontext
-        ignoresubmodules indentheuristic statgraphwidth statnamewidth suppressblankempty tool guitool wordregex
-        dirstat relative wserrorhighlight xfuncname funcname binary cachetextconv srcprefix dstprefix
-        autorefreshindex"""
-    ),
-    "merge": word_set(
-        """conflictstyle ff log renames renamelimit directoryrenames stat tool guitool verbosity autostash
-        branchdesc defaulttoupstream suppressdest verifysignatures renormalize"""
-    ),
-    "log": word_set(
-        """date decorate abbrevcommit follow graphcolors mailmap excludedecoration showroot initialdecorationset"""
-    ),
-    "status": word_set(
-        """relativepaths short branch aheadbehind displaycommentprefix renames renamelimit showuntrackedfiles
-        showstash"""
-    ),
-    "stash": word_set("""showpatch showstat showincludeuntracked"""),
-    "tag": word_set("""gpgsign forcesignannotated"""),
-    # No proven command checks a signature: formats that would are refused (tables/git.py).
-    "gpg": word_set("""format program mintrustlevel allowedsignersfile"""),
-    "gc": word_set(
-        """auto autodetach autopacklimit pruneexpire reflogexpire reflogexpireunreachable writecommitgraph"""
-    ),
-    "lfs": word_set("""repositoryformatversion locksverify access url pushurl concurrenttransfers"""),
-    "worktree": word_set("""guessremote userelativepaths"""),
-    "grep": word_set("""linenumber column patterntype extendedregexp threads fullname"""),
-}
-# No alias takes the place of a command, except of one that git itself has given up.
-_ALIASABLE = word_set("whatchanged pack-redundant")
-_SWITCH = re.compile(r"(?i)(?:true|false|yes|no|on|off|0|1)?")
-_OFF = re.compile(r"(?i)(?:false|no|off|0)")
-_LFS = re.compile(r"git-lfs (?:clean|smudge|filter-process)(?: --skip)?(?: -- %f)?")
-
-
-def unsafe_setting(setting: Setting, *, submodule: bool = False) -> str:
-    """The setting by its name if it is not known to be harmless, or an empty string."""
-    section, key, value = setting.section, setting.key, setting.value or ""
-    if section == "alias" and key in _ALIASABLE:
-        return f"alias.{key}"
-    if section in _WHOLE_SECTIONS or key in _KEYS.get(section, ()):
-        return ""
-    harmless = (
-        (section == "core" and key == "fsmonitor" and _SWITCH.fullmatch(value))
-        or (section == "log" and key == "showsignature" and setting.value is not None and _OFF.fullmatch(value))
-        or (section == "pager" and _SWITCH.fullmatch(value))
-        or (section == "submodule" and key == "update" and value in ("checkout", "rebase", "merge", "none"))
-        or (section == "filter" and key in ("clean", "smudge", "process") and _LFS.fullmatch(value))
-        or (section == "filter" and key == "required")
-        or (section == "core" and key == "worktree" and submodule)
-    )
-    return "" if harmless else f"{section}.{key}"
-
+from clew.system.git.settings import unsafe_for_reading
 
 _MAX_CONFIG = 1_000_000
 _MAX_LEVELS = 4
@@ -113,7 +30,7 @@ def refuse_repository(cwd: str, places: Places, *, work_tree: bool) -> str:
         repository = find_repository(start)
         if repository is None:
             return ""
-        if why := _refuse(repository, work_tree=work_tree, submodule=_is_module(repository), level=0):
+        if why := _refuse(repository, places, work_tree=work_tree, submodule=_is_module(repository), level=0):
             return why
         if _surely_taken(repository) or repository.root.parent == repository.root:
             return ""
@@ -145,8 +62,13 @@ def _is_module(repository: Repository) -> bool:
     return "modules" in repository.git_dir.parts
 
 
-def _refuse(repository: Repository, *, work_tree: bool, submodule: bool, level: int) -> str:
+def _refuse(repository: Repository, places: Places, *, work_tree: bool, submodule: bool, level: int) -> str:
     look(8)
+
+    def refuse_path(value: str) -> str:
+        finding = judge_place("read", value, str(repository.root), places)
+        return "" if finding.decision == "allow" else finding.why
+
     if why := _refuse_layout(repository):
         return why
     hooks = repository.common_dir / "hooks"
@@ -159,7 +81,7 @@ def _refuse(repository: Repository, *, work_tree: bool, submodule: bool, level: 
         except ConfigError as problem:
             return f"the repository's configuration is unclear: {problem}"
         for setting in settings:
-            if name := unsafe_setting(setting, submodule=submodule):
+            if name := unsafe_for_reading(setting, refuse_path, submodule=submodule):
                 return f"the repository's configuration sets {name}, which is not known to be harmless"
             if (setting.section, setting.key) == ("core", "hookspath"):
                 hooks = repository.root / os.path.expanduser(setting.value or "")
@@ -167,7 +89,7 @@ def _refuse(repository: Repository, *, work_tree: bool, submodule: bool, level: 
         return ""
     if os.path.lexists(hooks / _HOOK):
         return f"the repository has a {_HOOK} hook, which reading may start"
-    return _refuse_gitlinks(repository, level)
+    return _refuse_gitlinks(repository, places, level)
 
 
 def _refuse_layout(repository: Repository) -> str:
@@ -185,7 +107,7 @@ def _refuse_layout(repository: Repository) -> str:
     return ""
 
 
-def _refuse_gitlinks(repository: Repository, level: int) -> str:
+def _refuse_gitlinks(repository: Repository, places: Places, level: int) -> str:
     """Status and diff start git inside every checked-out gitlink, named in .gitmodules or not."""
     try:
         links = gitlinks(repository)
@@ -201,6 +123,6 @@ def _refuse_gitlinks(repository: Repository, level: int) -> str:
         nested = find_repository(inner)
         if nested is None or nested.root != inner:
             return f"the repository in {name} cannot be read"
-        if why := _refuse(nested, work_tree=True, submodule=True, level=level + 1):
+        if why := _refuse(nested, places, work_tree=True, submodule=True, level=level + 1):
             return f"{name}: {why}"
     return ""
