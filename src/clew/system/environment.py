@@ -10,9 +10,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from clew.system.git.neutral import SYSTEM_DIRS
 from clew.text.guarded_names import word_set
-
-SYSTEM_DIRS = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin", "/run/current-system/sw/bin")
 
 
 class Shell(Struct, frozen=True, kw_only=True):

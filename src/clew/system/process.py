@@ -43,6 +43,8 @@ class ProcessEnd(NamedTuple):
     """Protected names it made, and where each is kept now; empty when it could not be kept."""
     refused: tuple[str, ...] = ()
     """Protected names it tried to make."""
+    judged: tuple[tuple[str, str, str], ...] = ()
+    """What git would have obeyed of what it left: path, where it is kept now, and why it was taken away."""
 
 
 class ProcessSpec(NamedTuple):
@@ -156,7 +158,9 @@ class RunningCommand:
             self.started.set_result(message["pid"])
         elif "code" in message:
             taken = tuple((path, kept) for path, kept in message["taken"])
-            self._settle(ProcessEnd(message["code"], message["cwd"], taken, tuple(dict.fromkeys(message["refused"]))))
+            refused = tuple(dict.fromkeys(message["refused"]))
+            judged = tuple((path, kept, why) for path, kept, why in message["judged"])
+            self._settle(ProcessEnd(message["code"], message["cwd"], taken, refused, judged))
 
     def _settle(self, ended: ProcessEnd, *, problem: ProcessError | None = None) -> None:
         """Only what the keeper reports counts as "not started": one that was killed may have started the command."""

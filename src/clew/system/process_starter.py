@@ -20,6 +20,7 @@ from typing import Any
 from clew.system.descendants import Ender, children
 from clew.system.sandbox import kernel
 from clew.system.sandbox.confine import confine_and_run
+from clew.system.sandbox.git_aftermath import GitAftermath
 from clew.system.sandbox.plan import has_mounts
 from clew.system.sandbox.session_network import SessionNetwork
 from clew.system.sandbox.watch import MAX_TAKEN, Taken, Watch
@@ -141,13 +142,16 @@ class Keeper:
         plan = request["plan"]
         try:
             watch = Watch(plan["watched"], plan["aside"]) if plan and plan["watched"] else None
+            aftermath = GitAftermath(plan) if plan else None
         except OSError as error:
             self.send({"error": f"the workspace cannot be watched: {error}", "unconfined": True})
             return
-        self.send(self.attend(request, watch, skip=2 if plan and has_mounts(plan) else 0))
+        self.send(self.attend(request, watch, aftermath, skip=2 if plan and has_mounts(plan) else 0))
         self.control.close()
 
-    def attend(self, request: dict[str, Any], watch: Watch | None, *, skip: int) -> dict[str, Any]:
+    def attend(
+        self, request: dict[str, Any], watch: Watch | None, aftermath: GitAftermath | None, *, skip: int
+    ) -> dict[str, Any]:
         """From start to end of the command; what to tell the agent."""
         told, tell = os.pipe()
         refusals, refused = os.pipe2(os.O_NONBLOCK)
@@ -170,25 +174,31 @@ class Keeper:
             return {"error": problem, "unconfined": bool(request["plan"])}
         self.send({"pid": child})
         ender = Ender(child)
-        self.wait(ender, watch, skip=skip)
+        told_names = ToldNames(refusals)
+        self.wait(ender, watch, told_names, skip=skip)
         ender.end_all(grace_s=ORPHAN_GRACE_S)
+        told_names.take()
         if watch is not None:
             watch.sweep()
+        judged = aftermath.judge(told_names.marked()) if aftermath is not None else []
         code = os.waitstatus_to_exitcode(ender.status if ender.status is not None else signal.SIGKILL)
         taken = watch.taken[:MAX_TAKEN] if watch is not None else []
         return {
             "code": code if code >= 0 else 128 - code,
             "cwd": (lines_in(told) or [""])[-1],
             "taken": taken,
-            "refused": lines_in(refusals),
+            "refused": told_names.refused(),
+            "judged": judged,
         }
 
-    def wait(self, ender: Ender, watch: Watch | None, *, skip: int) -> None:
+    def wait(self, ender: Ender, watch: Watch | None, told: "ToldNames", *, skip: int) -> None:
         """Until the command ends, or until the agent asks or closes its end: then everything is ended."""
         ending = pidfd(ender.main)
-        sources: list[Any] = [self.control, *(source for source in (ending, watch) if source is not None)]
+        sources: list[Any] = [self.control, told, *(source for source in (ending, watch) if source is not None)]
         while True:
             ready, _, _ = select.select(sources, [], [], None if ending is not None else 0.02)
+            if told in ready and not told.take():
+                sources.remove(told)
             if watch in ready and watch is not None:
                 try:
                     watch.look()
@@ -220,6 +230,36 @@ class Keeper:
     def send(self, message: dict[str, Any]) -> None:
         with contextlib.suppress(OSError):
             self.control.sendall(json.dumps(message).encode() + b"\n")
+
+
+class ToldNames:
+    """What process 1 of a sandbox tells through its pipe: names it refused, directories that may be repositories."""
+
+    def __init__(self, descriptor: int) -> None:
+        os.set_blocking(descriptor, False)
+        self._descriptor = descriptor
+        self._data = bytearray()
+
+    def fileno(self) -> int:
+        """Readable when something was told."""
+        return self._descriptor
+
+    def take(self) -> bool:
+        """Read what is there; False when nothing more can come."""
+        with contextlib.suppress(BlockingIOError):
+            while piece := os.read(self._descriptor, 65_536):
+                self._data += piece
+            return False
+        return True
+
+    def refused(self) -> list[str]:
+        return [line for line in self._lines() if not line.startswith("+")]
+
+    def marked(self) -> list[str]:
+        return [line[1:] for line in self._lines() if line.startswith("+")]
+
+    def _lines(self) -> list[str]:
+        return self._data.decode(errors="surrogateescape").split("\n")[:-1]
 
 
 def pidfd(pid: int) -> int | None:

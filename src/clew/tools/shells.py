@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 EXIT_SCRIPT = os.path.join(SOURCE_ROOT, "clew", "system", "shell_exit.sh")
 PROGRESS_S = 0.1
 PROGRESS_BYTES = 4_000
+MAX_NAMED = 5
 UNREAD_BYTES = 1_000_000
 SHELLS = frozenset({"bash", "zsh", "sh", "dash", "ash", "ksh", "mksh", "fish"})
 SAFE_NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
@@ -41,6 +42,21 @@ def users_shell(env: Mapping[str, str]) -> str:
     path = env.get("SHELL", "")
     fits = os.path.isabs(path) and os.path.basename(path) in SHELLS and os.access(path, os.X_OK)
     return path if fits else ""
+
+
+def shown(path: str, root: str) -> str:
+    """Relative to the workspace when it lies there."""
+    base = root.rstrip("/") + "/"
+    return path[len(base) :] if path.startswith(base) else path
+
+
+def judged_note(ended: ProcessEnd, root: str) -> str:
+    """For the model; the user sees it too."""
+    kept = [f"; kept as {place}" if place else "" for _, place, _ in ended.judged]
+    names = [f"{shown(path, root)} ({why}{place})" for (path, _, why), place in zip(ended.judged, kept, strict=True)]
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    words = ", ".join(names[:MAX_NAMED]) + more
+    return f"The user's own git would obey what the command left, so the sandbox took it away: {words}."
 
 
 class Background:
@@ -244,6 +260,8 @@ class Shells:
     ) -> None:
         try:
             shell.ended = await (running if isinstance(running, asyncio.Future) else running.wait())
+            if shell.ended.judged:
+                shell.add(f"\n{judged_note(shell.ended, self._session.roots[0])}\n".encode())
         finally:
             shell.output.close()
             if tasks is not None:

@@ -67,7 +67,11 @@ def test_an_index_tells_its_names_and_its_gitlinks(tmp_path: Path) -> None:
     assert "sub" in gitlinks(repository)
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=tmp_path, env=GIT_ENV, capture_output=True, check=True)
     assert index_names(repository) == [name for name in listed.stdout.decode().split("\0") if name]
+    names = index_names(repository)
     git(tmp_path, "update-index", "--index-version", "4")
+    assert index_names(repository) == names
+    assert gitlinks(repository) == ["sub"]
+    (tmp_path / ".git" / "index").write_bytes(b"DIRC\0\0\0\x02\0\0\0\x05" + b"\0\0\xe0\0" * 9)
     for read in (gitlinks, index_names):
         with pytest.raises(IndexUnclear):
             read(repository)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from clew.system.environment import SYSTEM_DIRS, find_program
+from clew.system.environment import find_program
 from clew.system.git.layout import Repository, file_start
+from clew.system.git.neutral import OVERRIDES, as_flags, git_environment
 
 
 class GitRefused(Exception):
@@ -23,24 +24,6 @@ class GitResult(Struct, frozen=True, kw_only=True):
     error: str = ""
 
 
-# Each of these stops something that a repository's own configuration could make git run or fetch.
-_OVERRIDES = (
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "core.pager=cat",
-    "core.quotePath=false",
-    "core.sshCommand=false",
-    "core.askPass=",
-    "core.editor=false",
-    "core.gitProxy=",
-    "credential.helper=",
-    "diff.external=",
-    "log.showSignature=false",
-    "protocol.allow=never",
-    "protocol.ext.allow=never",
-    "safe.bareRepository=explicit",
-    "submodule.recurse=false",
-)
 MAX_ASKED = 500
 """Paths in one command line."""
 _DIFFING = frozenset({"diff", "show", "log", "diff-tree", "diff-index", "diff-files"})
@@ -109,10 +92,10 @@ class Git:
             self._filters = self._filter_overrides()
         command, *rest = arguments
         quiet = ("--no-ext-diff", "--no-textconv") if command in _DIFFING else ()
-        return [*self._base(), *_as_flags(self._filters), command, *quiet, *rest]
+        return [*self._base(), *as_flags(self._filters), command, *quiet, *rest]
 
     def _base(self) -> list[str]:
-        return [self._program, "--no-pager", "--no-optional-locks", *_as_flags(_OVERRIDES)]
+        return [self._program, "--no-pager", "--no-optional-locks", *as_flags(OVERRIDES)]
 
     def _filter_overrides(self) -> tuple[str, ...]:
         """Overrides for content filters, which `git status` would run on changed files.
@@ -194,24 +177,3 @@ def open_git(repository: Repository, *, trusted: bool, env: Mapping[str, str]) -
         return None
     program = find_program("git", env=env, outside=(repository.root, repository.common_dir))
     return Git(program, repository) if program else None
-
-
-def git_environment() -> dict[str, str]:
-    """A scrubbed environment: no user or system configuration, no prompts, no lazy fetching, plain messages."""
-    return {
-        "PATH": ":".join(SYSTEM_DIRS),
-        "LC_ALL": "C",
-        "GIT_CONFIG_GLOBAL": "/dev/null",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_ATTR_NOSYSTEM": "1",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_ALLOW_PROTOCOL": "none",
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_NO_REPLACE_OBJECTS": "1",
-        "GIT_PAGER": "cat",
-    }
-
-
-def _as_flags(settings: Sequence[str]) -> list[str]:
-    return [part for setting in settings for part in ("-c", setting)]

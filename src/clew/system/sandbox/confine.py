@@ -111,7 +111,7 @@ def become_init(plan: SandboxPlan, keep: int) -> None:
     """Fork again: process 1 must collect orphans, and its end is the end of everything in its world. The command goes
     on under the filter; process 1, behind the same mounts and rules, makes the names that the filter lets nobody make.
     """
-    guard = NameGuard(plan["guarded"], keep) if plan["guarded"] else None
+    guard = NameGuard(plan["guarded"], keep, nested=plan["nested"]) if plan["guarded"] else None
     ours, theirs = socket.socketpair()
     child = os.fork()
     if child == 0:

@@ -11,14 +11,17 @@ import contextlib
 import errno
 import fcntl
 import os
+import select
 import stat
 import struct
 from collections.abc import Generator
 
+from clew.system.git.left_behind import repository_marks
 from clew.system.sandbox import kernel, seccomp
 from clew.system.sandbox.caller import AT_FDCWD, Caller, exists, process_views, split
 from clew.system.sandbox.forbidden import forbidden, inner_prefix
 from clew.system.sandbox.plan import Guarded
+from clew.text.guarded_names import folded
 
 RECEIVE, SEND, ADD_DESCRIPTOR = 0xC0502100, 0xC0182101, 0x40182103
 CALL, ANSWER, DESCRIPTOR = struct.Struct("=QIIiIQ6Q"), struct.Struct("=QqiI"), struct.Struct("=QIIII")
@@ -28,16 +31,26 @@ RENAME_EXCHANGE, RENAME_WHITEOUT = 2, 4
 ADDRESS_BYTES = 128
 MAX_LINKS = 40
 MAX_TOLD = 100
+MAX_MARKED = 5_000
+TELL_MS = 5_000
 NAMES = {number: name for name, number in seccomp.MAKING.get(kernel.MACHINE, {}).items()}
 KEPT_FLAGS = os.O_APPEND | os.O_NONBLOCK | getattr(os, "O_DIRECT", 0) | getattr(os, "O_NOATIME", 0)
+
+
+def place_of(parent: int, name: bytes) -> str:
+    """The path of an entry."""
+    return os.path.join(os.readlink(f"/proc/self/fd/{parent}"), os.fsdecode(name.rstrip(b"/")))
 
 
 class NameGuard:
     """Answers the calls of one command."""
 
-    def __init__(self, guarded: list[Guarded], tell: int) -> None:
-        """`tell`: where refused paths are written, one on a line."""
+    def __init__(self, guarded: list[Guarded], tell: int, *, nested: bool = True) -> None:
+        """`tell`: where paths are written, one on a line: refused ones as they are, and directories that may become
+        repositories with a `+` in front. `nested`: repositories may come into being."""
         self.listener = -1
+        self._nested = nested
+        self._marked: set[str] = set()
         self.held: list[int] = []
         """Directories stay open for good: some file systems number one anew when nobody looks at it."""
         self._tell = tell
@@ -142,15 +155,44 @@ class NameGuard:
         """Raises when this name must not come into being here; else tells what the directory is."""
         status = os.fstat(parent)
         place = self._places.get((status.st_dev, status.st_ino))
+        text = os.fsdecode(name.rstrip(b"/"))
+        if place is None or not place["prefix"].startswith(".git"):
+            self._mark(parent, text)
         if place is None:
             return None
-        text = os.fsdecode(name.rstrip(b"/"))
         refused = text in place["names"] or forbidden(place["prefix"], text, repository=place["repository"])
         # A directory whose own names matter is only made empty, so that those can be judged as they come.
         if refused or (not by_mkdir and inner_prefix(place["prefix"], text)):
             self._note(os.path.join(place["path"], text))
             raise OSError(errno.EROFS, "this name is protected")
         return place
+
+    def _mark(self, parent: int, name: str) -> None:
+        """Tell of a name that makes its directory a repository, before it exists; raises where none may be made."""
+        if not repository_marks(name):
+            return
+        folder = os.readlink(f"/proc/self/fd/{parent}")
+        if not self._nested and folded(name) == ".git":
+            self._note(os.path.join(folder, name))
+            raise OSError(errno.EROFS, "no repository may be made here")
+        self._tell_marked(folder)
+
+    def _tell_marked(self, folder: str) -> None:
+        if folder in self._marked:
+            return
+        if "\n" in folder or len(self._marked) >= MAX_MARKED:
+            raise OSError(errno.EROFS, "too many repositories, or one that cannot be told of")
+        poll = select.poll()
+        poll.register(self._tell, select.POLLOUT)
+        if not poll.poll(TELL_MS):
+            raise OSError(errno.EROFS, "nobody hears of this repository")
+        os.write(self._tell, b"+" + os.fsencode(folder) + b"\n")
+        self._marked.add(folder)
+
+    def _moved(self, old: str, new: str) -> None:
+        """A directory gets another place, and what may be a repository in it too."""
+        for folder in [path for path in self._marked if path == old or path.startswith(f"{old}/")]:
+            self._tell_marked(new + folder[len(old) :])
 
     def _note(self, path: str) -> None:
         self._told += 1
@@ -208,6 +250,11 @@ class NameGuard:
             self._judge(parent, name)
             if flags & RENAME_EXCHANGE:
                 self._judge(source, source_name)
+            if self._marked:
+                here, there = place_of(source, source_name), place_of(parent, name)
+                self._moved(here, there)
+                if flags & RENAME_EXCHANGE:
+                    self._moved(there, here)
             kernel.syscall(kernel.NR_RENAMEAT2[kernel.MACHINE], source, source_name, parent, name, flags)
         return 0
 

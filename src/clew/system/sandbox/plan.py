@@ -33,6 +33,10 @@ class SandboxPlan(TypedDict):
     """Directories in which protected names are refused before they exist."""
     watched: list[Guarded]
     """Directories in which they are taken away as they appear, where refusing is not possible."""
+    nested: bool
+    """Whether repositories may come into being; what git would obey of them is taken away after the command."""
+    git_configs: list[str]
+    """The user's own git configurations: which programs they give files to."""
     aside: str
     """Where names are moved that came into being in watched directories."""
     hidden: list[str]

@@ -212,6 +212,13 @@ class Sandbox:
             ],
             "guarded": guarded if self.status.guards else [],
             "watched": [] if self.status.guards else guarded,
+            "nested": not background,
+            "git_configs": [
+                "/etc/gitconfig",
+                f"{self._home}/.gitconfig",
+                f"{self._home}/.config/git/config",
+                *(os.path.join(place, "config") for place in repositories),
+            ],
             "aside": self._aside or os.path.join(self.masks, "aside"),
             "hidden": outermost({path for path in hidden if os.path.exists(path)}),
             "withheld": withheld,

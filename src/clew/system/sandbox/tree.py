@@ -25,6 +25,8 @@ NOT_SEARCHED = frozenset(
         ".mypy_cache", ".ruff_cache", ".pytest_cache", ".gradle", ".terraform", "bower_components", ".pnpm-store",
     }
 )  # fmt: skip
+PACKAGES_EVERY_S = 30
+BARE = frozenset({"HEAD", "objects", "refs"})
 PAIR_PARENTS = frozenset(parent for parent, _ in PROTECTED_PAIRS)
 
 
@@ -36,6 +38,10 @@ class SeenDirectory(NamedTuple):
     directories: tuple[str, ...]
     protected: tuple[str, ...]
     secret: tuple[str, ...]
+    unsearched: tuple[str, ...] = ()
+    """Directories of packages and compilers, in which only repositories are looked for."""
+    bare: bool = False
+    """Git would take the directory itself for a repository."""
 
 
 class TreePaths(NamedTuple):
@@ -60,6 +66,7 @@ class WorkspaceTree:
         self._seen: dict[str, SeenDirectory] = {}
         self._secrets: dict[tuple[int, int], str] = {}
         """Where each secret was last, by device and inode: a command may move the directory around it."""
+        self._packages = PackageTree()
 
     def look(self) -> TreePaths:
         """What is there now. Directories that did not change since are not read again."""
@@ -80,6 +87,7 @@ class WorkspaceTree:
         found = TreePaths([], [], [], [], True)
         known, self._seen = self._seen, {}
         todo = deque([self.root])
+        packages: list[str] = []
         while todo:
             if len(self._seen) >= MAX_DIRECTORIES:
                 return found._replace(complete=False)
@@ -88,19 +96,85 @@ class WorkspaceTree:
             if seen is None:
                 continue
             self._seen[path] = seen
+            if seen.bare and path != self.root:
+                found.repositories.append(path)
+                continue
             for name in seen.protected:
                 place = os.path.join(path, name)
                 if name == ".git" and is_directory(place):
                     found.repositories.append(place)
                 else:
                     found.protected.append(place)
+                    if name == ".git" and (target := pointed_to(place, self.root)):
+                        found.repositories.append(target)
+            packages += [os.path.join(path, name) for name in seen.unsearched]
             for name in seen.secret:
                 place = os.path.join(path, name)
                 found.named.append(place)
                 if not shows_no_secret(place, name):
                     found.secret.append(place)
             todo += [os.path.join(path, name) for name in seen.directories]
+        for place in self._packages.look(packages):
+            (found.repositories if is_directory(place) else found.protected).append(place)
         return found
+
+
+class PackageTree:
+    """Repositories in directories of packages and compilers, which are many and seldom change: looked for at most every
+    half minute."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, tuple[int, tuple[str, ...], str]] = {}
+        """For each directory: when it changed last, the directories in it, and the repository it is or holds."""
+        self._looked_s = float("-inf")
+        self._tops: list[str] = []
+        self._found: list[str] = []
+
+    def look(self, tops: list[str]) -> list[str]:
+        """Git directories, and files that lead to one, below these directories."""
+        if tops != self._tops or time.monotonic() - self._looked_s > PACKAGES_EVERY_S:
+            self._tops, self._looked_s, self._found = tops, time.monotonic(), self._search(tops)
+        return self._found
+
+    def _search(self, tops: list[str]) -> list[str]:
+        known, self._seen = self._seen, {}
+        found: list[str] = []
+        todo = list(tops)
+        while todo and len(self._seen) < MAX_DIRECTORIES:
+            path = todo.pop()
+            try:
+                changed_ns = os.stat(path, follow_symlinks=False).st_ctime_ns
+                seen = known.get(path)
+                if seen is None or seen[0] != changed_ns:
+                    seen = (changed_ns, *repository_in(path))
+            except OSError:
+                continue
+            self._seen[path] = seen
+            if seen[2]:
+                found.append(seen[2])
+            if seen[2] != path:
+                todo += [f"{path}/{name}" for name in seen[1]]
+        return found
+
+
+def repository_in(path: str) -> tuple[tuple[str, ...], str]:
+    """The directories in a directory, and the repository that it is or holds; empty when it is none."""
+    with os.scandir(path) as entries:
+        kinds = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+    repository = f"{path}/.git" if ".git" in kinds else path if kinds.keys() >= BARE else ""
+    return tuple(name for name, is_dir in kinds.items() if is_dir and name != ".git"), repository
+
+
+def pointed_to(file: str, root: str) -> str:
+    """The git directory inside the root that a `.git` file leads to, or an empty string."""
+    try:
+        with open(file, encoding="utf-8", errors="surrogateescape") as text:
+            words = text.read(4096)
+    except OSError:
+        return ""
+    target = os.path.realpath(os.path.join(os.path.dirname(file), words.removeprefix("gitdir:").strip()))
+    inside = words.startswith("gitdir:") and target.startswith(root.rstrip("/") + "/")
+    return target if inside and "/.git/" not in f"{target}/" and os.path.isdir(target) else ""
 
 
 def identity_of(path: str) -> tuple[int, int] | None:
@@ -143,20 +217,25 @@ def read(path: str, changed_ns: int) -> SeenDirectory:
     directories: list[str] = []
     protected: list[str] = []
     secret: list[str] = []
+    unsearched: list[str] = []
+    names: set[str] = set()
     above = os.path.basename(path)
     read_ns = time.time_ns()
     with os.scandir(path) as entries:
         for entry in entries:
             name = entry.name
+            if name in BARE:
+                names.add(name)
             # Plain lower-case words without a dot in front are the many; none of them opens a pair here.
             guarded = protected_name(f"{above}/{name}" if above in PAIR_PARENTS else name)
             if guarded:
                 protected.append(name)
             if secret_name(name):
                 secret.append(name)
-            elif name != ".git" and name not in NOT_SEARCHED and entry.is_dir(follow_symlinks=False):
-                directories.append(name)
-    return SeenDirectory(changed_ns, read_ns, tuple(directories), tuple(protected), tuple(secret))
+            elif name != ".git" and entry.is_dir(follow_symlinks=False):
+                (unsearched if name in NOT_SEARCHED else directories).append(name)
+    found = (tuple(those) for those in (directories, protected, secret, unsearched))
+    return SeenDirectory(changed_ns, read_ns, *found, bare=len(names) == len(BARE))
 
 
 def shows_no_secret(path: str, name: str) -> bool:

@@ -113,32 +113,39 @@ class Watch:
             self._add(path, folded(name), frozenset(), below=directory)
 
     def _take(self, directory: Directory, name: str) -> None:
-        path = os.path.join(directory.path, name)
-        kept = os.path.join(self._aside, f"{os.urandom(4).hex()}-{name}")
-        try:
-            os.makedirs(self._aside, mode=0o700, exist_ok=True)
-            os.rename(name, kept, src_dir_fd=directory.descriptor)
-        except FileNotFoundError:
-            return  # whoever made it has removed it
-        except OSError:
-            kept = self._remove(directory, name, kept)
-        self.taken.append((path, kept))
-
-    def _remove(self, directory: Directory, name: str, kept: str) -> str:
-        """Another file system: out of the way first, then a copy of a file, then gone."""
-        away = f".clew-taken-{os.urandom(8).hex()}"
-        with contextlib.suppress(OSError):
-            os.rename(name, away, src_dir_fd=directory.descriptor, dst_dir_fd=directory.descriptor)
-            copied = copy_file(directory.descriptor, away, kept)
-            remove_entry(directory.descriptor, away)
-            return kept if copied else ""
-        return ""
+        kept = take_away(directory.descriptor, name, self._aside)
+        if kept is not None:
+            self.taken.append((os.path.join(directory.path, name), kept))
 
     def close(self) -> None:
         """Let go of all directories."""
         for directory in self._directories.values():
             os.close(directory.descriptor)
         os.close(self._inotify)
+
+
+def take_away(folder: int, name: str, aside: str, *, beside: bool = False) -> str | None:
+    """Move an entry out of a directory to a place that nothing obeys; where it is kept now, empty when it could only be
+    removed, None when it was gone already. `beside`: rather than removed, it stays in its directory under another name.
+    """
+    kept = os.path.join(aside, f"{os.urandom(4).hex()}-{name}")
+    try:
+        os.makedirs(aside, mode=0o700, exist_ok=True)
+        os.rename(name, kept, src_dir_fd=folder)
+        return kept
+    except FileNotFoundError:
+        return None  # whoever made it has removed it
+    except OSError:
+        pass  # another file system: out of the way first, then a copy of a file, then gone
+    away = f"{name}.taken-{os.urandom(4).hex()}.sample" if beside else f".clew-taken-{os.urandom(8).hex()}"
+    with contextlib.suppress(OSError):
+        os.rename(name, away, src_dir_fd=folder, dst_dir_fd=folder)
+        if beside:
+            return os.path.join(os.readlink(f"/proc/self/fd/{folder}"), away)
+        copied = copy_file(folder, away, kept)
+        remove_entry(folder, away)
+        return kept if copied else ""
+    return ""
 
 
 def events(data: bytes) -> Iterator[tuple[int, int, str]]:

@@ -48,6 +48,8 @@ def confined_notes(plan: SandboxPlan, ended: "ProcessEnd", output: str, secrets:
         told.append(refused_note(ended, root))
     if ended.taken:
         told.append(taken_note(ended, root))
+    if ended.judged:
+        told.append(shells().judged_note(ended, root))
     return told
 
 
@@ -71,7 +73,7 @@ def mentions(text: str, name: str) -> bool:
 
 def secret_note(paths: list[str], root: str) -> str:
     """For the model."""
-    names = [shown(path, root) for path in paths]
+    names = [shells().shown(path, root) for path in paths]
     more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
     words = ", ".join(names[:MAX_NAMED]) + more
     return f"Withheld from commands because they may hold secrets: {words}. The user can allow one for this project."
@@ -82,12 +84,13 @@ def secret_offers(paths: list[str], root: str) -> tuple[RuleOffer, ...]:
     return tuple(
         RuleOffer(rule=f"Read({name})", covers=name)
         for path in paths[:MAX_NAMED]
-        if not re.search(r"[*?\[\]()\x00-\x1f]", name := shown(path, root))
+        if not re.search(r"[*?\[\]()\x00-\x1f]", name := shells().shown(path, root))
     )
 
 
 def taken_note(ended: "ProcessEnd", root: str) -> str:
     """For the model; the user sees it too."""
+    shown = shells().shown
     names = [shown(path, root) + (f" (kept as {kept})" if kept else "") for path, kept in ended.taken[:MAX_NAMED]]
     more = f" and {len(ended.taken) - MAX_NAMED} more" if len(ended.taken) > MAX_NAMED else ""
     words = ", ".join(names) + more
@@ -96,16 +99,10 @@ def taken_note(ended: "ProcessEnd", root: str) -> str:
 
 def refused_note(ended: "ProcessEnd", root: str) -> str:
     """For the model."""
-    names = [shown(path, root) for path in ended.refused[:MAX_NAMED]]
+    names = [shells().shown(path, root) for path in ended.refused[:MAX_NAMED]]
     more = f" and {len(ended.refused) - MAX_NAMED} more" if len(ended.refused) > MAX_NAMED else ""
     words = ", ".join(names) + more
     return f"These names can run programs or steer tools, so commands cannot make them: {words}. Write asks for them."
-
-
-def shown(path: str, root: str) -> str:
-    """Relative to the workspace when it lies there."""
-    base = root.rstrip("/") + "/"
-    return path[len(base) :] if path.startswith(base) else path
 
 
 async def settled(waiting: "asyncio.Future[ProcessEnd]") -> None:
@@ -261,8 +258,10 @@ class Bash(BuiltinTool[BashParams]):
         shown = text.rstrip("\n")
         words = "\n".join(part for part in (shown, "\n".join(notes)) if part) or "(no output)"
         offers = secret_offers(secrets, self.session.roots[0])
-        taken = (TextBlock(text=taken_note(ended, self.session.roots[0])),) if ended.taken else ()
-        display = (block, *taken)
+        root = self.session.roots[0]
+        taken = (TextBlock(text=taken_note(ended, root)),) if ended.taken else ()
+        judged = (TextBlock(text=shells().judged_note(ended, root)),) if ended.judged else ()
+        display = (block, *taken, *judged)
         return ToolResult(text=words, display=display, is_error=failed, failed_command=failed, offers=offers)
 
     def _sent_away(self, command: str, shown: str, shell: "Background") -> ToolResult:
