@@ -25,6 +25,15 @@ QUESTION = {
     ]
 }
 
+CHANGES = [
+    ["config", "set", "model", "x/y"], ["config", "unset", "model"], ["permissions", "allow", "Bash(rm *)"],
+    ["permissions", "untrust"], ["hooks", "approve", "--yes"], ["mcp", "add", "x", "--", "sh"],
+    ["mcp", "approve", "--yes"], ["auth", "set", "openai", "--no-key"], ["sessions", "trash", SESSION],
+    ["rewind", SESSION, "--redo"], ["kill", SESSION], ["start", "x"], ["triggers"], ["vault", "list"],
+    ["plugin", "add", "x"],
+]  # fmt: skip
+"""Commands that change clew's own state, the ones to come included."""
+
 TRIES = f"""
 import json, os, socket, subprocess, sys, time
 import glob
@@ -52,9 +61,13 @@ for rights in ("watch", "answer", "drive"):
     except BrokenPipeError:
         pass  # it was refused before it said anything
     said.append(client.makefile().readline())
-for command in (["answer", "{SESSION}"], ["answer", "{SESSION}", "yes"], ["attach", "{SESSION}", "--plain"]):
+tries = [["answer", "{SESSION}"], ["answer", "{SESSION}", "yes"], ["attach", "{SESSION}", "--plain"]]
+for command in (*tries, *{CHANGES!r}):
     done = subprocess.run(["{CLEW}", *command], stdin=subprocess.DEVNULL, capture_output=True, text=True)
     said.append(f"{{done.returncode}} {{done.stderr}}")
+done = subprocess.run([sys.executable, "-m", "clew", "config", "set", "model", "x/y"], stdin=subprocess.DEVNULL,
+    capture_output=True, text=True)
+said.append(f"{{done.returncode}} {{done.stderr}}")
 with open(out + ".part", "w") as file:
     json.dump(said, file)
 os.rename(out + ".part", out)
@@ -126,7 +139,7 @@ def bash(command: str, **more: Any) -> dict[str, Any]:
 
 
 def refused(said: list[str]) -> None:
-    assert len(said) == 6
+    assert len(said) == 7 + len(CHANGES)
     for line in said[:3]:
         assert json.loads(line)["frame"] == "refused"
         assert "below a clew session" in line
@@ -159,3 +172,26 @@ def test_a_server(tmp_path: Path, tries: list[str]) -> None:
     config = tmp_path / "mcp.json"
     config.write_text(json.dumps({"mcpServers": {"trier": {"command": str(server)}}}))
     refused(Scene(tmp_path, bash("sleep 0"), {}, "--mcp-config", str(config)).play())
+
+
+def test_a_held_command_changes_no_state_and_is_told_why(tmp_path: Path) -> None:
+    """From inside the sandbox the session is not seen; its process 1 stands for it."""
+    script = [bash(f"'{CLEW}' config set model x/y; echo code $?"), {"text": "done"}]
+    with ModelServer(script) as server:
+        place = Place(tmp_path, server.url)
+        done = place.run("-p", "go", "--permission-mode", "bypassPermissions")
+        assert done.code == 0, done.err
+        results = [entry for entry in place.entries() if "code " in str(entry)]
+        assert any("code 1" in str(entry) for entry in results)
+        assert not (place.clew_home / "settings.json").exists()
+
+
+def test_what_only_reads_still_works_below_a_session(tmp_path: Path) -> None:
+    command = f"'{CLEW}' config list >/dev/null && '{CLEW}' config set --help >/dev/null && echo works"
+    with ModelServer([bash(command), {"text": "done"}]) as server:
+        place = Place(tmp_path, server.url)
+        place.clew_home.mkdir()
+        (place.clew_home / "settings.json").write_text(json.dumps({"sandbox": {"mode": "off"}}))
+        done = place.run("-p", "go", "--permission-mode", "bypassPermissions")
+        assert done.code == 0, done.err
+        assert any("works" in str(entry.get("toolUseResult", entry)) for entry in place.entries())

@@ -8,7 +8,7 @@ import sys
 from io import TextIOWrapper
 from typing import TextIO
 
-from clew.cli.command_names import COMMANDS, sub_command
+from clew.cli.command_names import COMMANDS, NOT_BUILT, sub_command
 from clew.cli.parser import OneLineParser
 
 
@@ -84,6 +84,9 @@ def dispatch(argv: list[str]) -> int:
     """A subcommand by its name, else the agent itself. Modules are loaded for the chosen way only."""
     if argv == ["version"] or (argv[:1] == ["help"] and set(argv[1:]) <= set(COMMANDS)):
         argv = [*argv[1:2], f"--{argv[0]}"]  # what people try first; as prompts they would cost money
+    if argv and argv[0] in (*COMMANDS, *NOT_BUILT) and (refusal := refused(argv)):
+        sys.stderr.write(f"clew: {refusal}\n")
+        return 1
     if refusal := reserved(argv):
         sys.stderr.write(f"clew: {refusal}\n")
         return 2
@@ -100,6 +103,13 @@ def dispatch(argv: list[str]) -> int:
     from clew.cli.run import agent
 
     return agent.run(agent.parse(argv))
+
+
+def refused(argv: list[str]) -> str:
+    """Why a command that changes clew's own state may not run here, or an empty string."""
+    from clew.cli.own_state_commands import refused_below  # only for a word that may be a sub-command
+
+    return refused_below(argv)
 
 
 def reserved(argv: list[str]) -> str:

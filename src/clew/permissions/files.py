@@ -8,6 +8,7 @@ from clew.permissions.access import Decision, FileOp
 from clew.permissions.names import CRITICAL, odd_name, protected_name, secret_name
 from clew.permissions.own_state import own_state, private_inodes, sealed_inodes
 from clew.permissions.paths import Resolved, beneath, resolve
+from clew.system.installation import own_installation
 from clew.text.lazy_pattern import LazyPattern
 
 _DISKS = LazyPattern(
@@ -102,6 +103,10 @@ def _own(place: Resolved, lexical: str, *, writes: bool, places: Places) -> Find
             return Finding(decision="deny", why="this is clew's own state; it changes only through clew", absolute=True)
         if state and (writes or state != "content"):  # what a person keeps there is read like any file outside
             return Finding(decision="ask", why="this belongs to clew's own files", protected=True)
+    if writes and any(beneath(path, own) for path in (place.target, lexical) for own in own_installation()):
+        return Finding(
+            decision="ask", why="this is where clew itself is installed", protected=True, target=place.target
+        )
     if place.hard_links > 1 and (place.device, place.inode) in sealed_inodes(places.clew_home):
         return Finding(decision="deny", why="this is clew's own state under another name", absolute=True)
     return None

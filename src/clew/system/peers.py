@@ -75,10 +75,15 @@ def session_above(pid: int) -> int | None:
     """The nearest session that the process is, or descends from; None when there is none. Raises ProcessLookupError
     when a process of the chain cannot be looked at: then nothing is known."""
     for _ in range(MAX_ANCESTORS):
-        if pid <= 1:
+        if pid < 1:
             return None
-        name, parent = _name_and_parent(pid)
-        if name == SESSION_NAME:
+        try:
+            name, parent = _name_and_parent(pid)
+        except ProcessLookupError:
+            if pid == 1:
+                return None  # some systems show nobody the first process
+            raise
+        if name == SESSION_NAME:  # process 1 of a sandbox has it too: nothing beyond it is seen from inside
             return pid
         pid = parent
     raise ProcessLookupError(f"more than {MAX_ANCESTORS} processes stand above it")

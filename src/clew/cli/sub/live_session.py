@@ -1,14 +1,14 @@
 """Finding and reaching a session that lives in another process, for `clew attach` and `clew answer`."""
 
 import contextlib
-import os
 from pathlib import Path
 
 from clew.catalog.found_session import OWN, FoundSession
+from clew.cli.own_state_commands import below_session
 from clew.cli.sub.agent_homes import chosen_homes, named_session
 from clew.host.remote_client import NotReached, RemoteClient, reach, remove_dead
 from clew.protocol.rights import Rights
-from clew.system.peers import has_peer_credentials, session_above
+from clew.system.peers import has_peer_credentials
 from clew.transcript.log.lease import holder_of, lock_path, read_owner
 
 __all__ = ["NotReached", "live_session", "reach_session", "refused_here"]
@@ -18,11 +18,8 @@ def refused_here() -> str:
     """Why this process may not reach any session; empty: it may."""
     if not has_peer_credentials():
         return "this system does not tell who connects to a socket, so sessions serve none (see clew doctor)"
-    try:
-        above = session_above(os.getpid())
-    except ProcessLookupError as error:
-        return f"it is not known where this process comes from: {error}"
-    return f"this runs below a clew session (process {above}): only a person answers or drives" if above else ""
+    above = below_session()
+    return f"{above}: only a person answers or drives" if above else ""
 
 
 def live_session(name: str) -> FoundSession:

@@ -9,6 +9,7 @@ import signal
 import socket
 from itertools import pairwise
 
+from clew.system.peers import SESSION_NAME
 from clew.system.sandbox import kernel, landlock, namespaces, seccomp
 from clew.system.sandbox.kept import replaced_tops
 from clew.system.sandbox.name_guard import NameGuard
@@ -127,6 +128,7 @@ def become_init(plan: SandboxPlan, keep: int) -> None:
         return
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+    kernel.prctl(kernel.PR_SET_NAME, SESSION_NAME.encode())
     theirs.close()
     _, received, _, _ = socket.recv_fds(ours, 1, 1)
     kept = [keep, *received, *(guard.held if guard is not None else ())]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from clew.system.git.config import ConfigError, parse_config
+from clew.system.installation import own_installation
 from clew.system.sandbox.hidden import hidden_places, names_in, outermost, sockets_of_others
 from clew.system.sandbox.kept import REPLACED, kept_places
 from clew.system.sandbox.plan import Guarded, SandboxPlan, has_mounts
@@ -195,6 +196,9 @@ class Sandbox:
         named = [path for place in repositories for path in named_by_config(place, self._home)]
         named = [path for path in named if any(path.startswith(root.rstrip("/") + "/") for root in places)]
         protected += [path for path in named if os.path.exists(path)]
+        protected += [
+            path for path in own_installation() if any(path.startswith(root.rstrip("/") + "/") for root in places)
+        ]
         covered = set(withheld)
         guarded = [] if shut else guarded_places(places, open_repositories, named)
         return {
