@@ -24,7 +24,7 @@ def equipped(tmp_path: Path, url: str) -> Place:
     skill = place.clew_home / "skills" / "tidy" / "SKILL.md"
     skill.parent.mkdir(parents=True)
     skill.write_text("---\ndescription: Tidies up\n---\nTidy.\n")
-    hook = {"type": "command", "command": f"touch {tmp_path}/hook-ran"}
+    hook = {"type": "command", "command": f"touch {tmp_path}/hook-ran", "sandbox": False}
     settings = {
         "fastModel": "anthropic/claude-haiku-4-5",
         "titles": {"model": "on"},

@@ -10,7 +10,7 @@ from fakes.model_server import ModelServer
 
 
 def hooks(mark: Path) -> str:
-    handler = {"type": "command", "command": f"echo ran >> {mark}"}
+    handler = {"type": "command", "command": f"echo ran >> {mark}", "sandbox": False}
     return json.dumps({"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [handler]}]}})
 
 

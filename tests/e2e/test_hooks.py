@@ -16,11 +16,12 @@ SEEDS = range(int(os.environ.get("CLEW_HOOK_SEEDS", "4")))
 
 
 def defined(place: Place, hooks: dict[str, str], *, where: str = "user", matcher: str = "", **more: Any) -> None:
-    """Settings with one command for each moment."""
+    """Settings with one command for each moment. It writes down what it is asked outside the project, so it is not
+    held; `test_held_programs.py` is about those that are."""
     path = place.clew_home if where == "user" else place.project / where
     path.mkdir(parents=True, exist_ok=True)
     groups = {
-        moment: [{"matcher": matcher, "hooks": [{"type": "command", "command": command, **more}]}]
+        moment: [{"matcher": matcher, "hooks": [{"type": "command", "command": command, "sandbox": False, **more}]}]
         for moment, command in hooks.items()
     }
     (path / "settings.json").write_text(json.dumps({"hooks": groups}))

@@ -31,7 +31,7 @@ def come(tmp_path: Path) -> Iterator[Any]:
 
 def hooked(folder: Path, moment: str, command: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    hooks = {moment: [{"hooks": [{"type": "command", "command": command}]}]}
+    hooks = {moment: [{"hooks": [{"type": "command", "command": command, "sandbox": False}]}]}
     (folder / "settings.json").write_text(json.dumps({"hooks": hooks}))
 
 

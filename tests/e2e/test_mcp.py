@@ -20,7 +20,9 @@ WAIT = ("--mcp-wait", "60")
 
 
 def raw(*words: str, **env: str) -> dict[str, Any]:
-    return {"command": sys.executable, "args": [str(FAKES / "raw_mcp.py"), *words], "env": env}
+    """A server of the tests. One that writes its number outside the project is not held."""
+    made = {"command": sys.executable, "args": [str(FAKES / "raw_mcp.py"), *words], "env": env}
+    return {**made, "sandbox": False} if "RAW_PIDFILE" in env else made
 
 
 def config(**servers: Any) -> str:
@@ -191,6 +193,7 @@ def test_a_tool_that_answers_is_asked_about_what_would_run(tmp_path: Path) -> No
         (place.clew_home / "commands").mkdir(parents=True)
         (place.clew_home / "commands" / "make.md").write_text("Made: !`touch made`")
         fake = {"command": sys.executable, "args": [str(FAKES / "mcp_server.py")], "env": {"FAKE_ASKED": str(asked)}}
+        fake["sandbox"] = False  # it writes outside the project
         given = ("--mcp-config", config(fake=fake, raw=raw()), *WAIT)
         run = place.run("-p", "/make", *given, "--permission-prompt-tool", "mcp__fake__decide_and_tell")
         result = json.dumps(server.requests[1].body["messages"])

@@ -31,7 +31,7 @@ def listing(event: HooksListed) -> tuple[str, ...]:
     for number, row in enumerate(event.hooks, start=1):
         lines.append(f"{number:>3}. {moment_words(row)}  {STATES[row.state]}")
         lines += [f"       {line}" for line in reveal(row.command).split("\n")]
-        lines.append(f"     in {row.source}")
+        lines.append(f"     in {row.source}" + ("" if row.sandbox else ", outside the sandbox"))
     if not event.hooks:
         lines.append("There are no hooks. Settings define them under `hooks`; see docs/hooks.md.")
     lines += [f"Not understood: {problem}" for problem in event.problems]

@@ -41,6 +41,8 @@ class HookDefinition(Struct, frozen=True, kw_only=True):
     timeout_s: float = DEFAULT_TIMEOUT_S
     shell: str = "sh"
     """`sh` or `bash`."""
+    sandbox: bool = True
+    """It is held like a command; False: it runs outside the sandbox, as whoever wrote it wants."""
 
     @property
     def needs_approval(self) -> bool:
@@ -69,4 +71,5 @@ class HookDefinition(Struct, frozen=True, kw_only=True):
             scope=self.scope,
             state=state,
             timeout_s=self.timeout_s,
+            sandbox=self.sandbox,
         )

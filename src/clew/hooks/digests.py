@@ -126,7 +126,9 @@ def digest_of(hook: HookDefinition, root: str) -> str:
     """
     summary = hashlib.sha256()
     family = FAMILIES.get(hook.scope, "project")
-    parts = (VERSION, family, hook.moment, hook.matcher, hook.command, f"{hook.timeout_s:g}", hook.shell)
+    parts = [VERSION, family, hook.moment, hook.matcher, hook.command, f"{hook.timeout_s:g}", hook.shell]
+    if not hook.sandbox:
+        parts.append("outside the sandbox")
     named = list(_named(hook, root)) if hook.needs_approval else []
     for part in (
         *(part.encode(errors="surrogatepass") for part in parts),

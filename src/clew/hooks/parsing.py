@@ -28,7 +28,7 @@ MAX_SHOWN_CHARS = 60
 OTHER_KINDS = ("prompt", "http", "agent", "mcp_tool")
 WITHOUT_EFFECT = ("statusMessage", "once", "description", "async", "asyncRewake", "asyncTimeout")
 """Keys of Claude Code that may stand there and change nothing here."""
-KNOWN_KEYS = ("type", "command", "args", "timeout", "shell", *WITHOUT_EFFECT)
+KNOWN_KEYS = ("type", "command", "args", "timeout", "shell", "sandbox", *WITHOUT_EFFECT)
 _NAMES_PROJECT = re.compile(r"\$(?:\{(?:CLAUDE|CLEW)_PROJECT_DIR\}|(?:CLAUDE|CLEW)_PROJECT_DIR\b)")
 
 
@@ -149,6 +149,7 @@ class _Reader:
             digest="",
             timeout_s=timeout_s,
             shell=_shell(fields.get("shell")),
+            sandbox=self._sandbox(fields.get("sandbox"), f"{path}.sandbox"),
         )
 
     def _timeout(self, value: object, path: str) -> float:
@@ -163,6 +164,12 @@ class _Reader:
         if bounded != number:
             self._complain(path, f"is in seconds, from {MIN_TIMEOUT_S:g} to {MAX_TIMEOUT_S:g}; {bounded:g} are used")
         return bounded
+
+    def _sandbox(self, value: object, path: str) -> bool:
+        """A hook with a wrong word here is held: that is the stricter reading."""
+        if value is not None and not isinstance(value, bool):
+            self._complain(path, "is neither true nor false; the hook runs in the sandbox")
+        return value is not False
 
     def _remark(self, fields: dict[str, Any], path: str) -> None:
         """What is set and has no effect, said once per key."""

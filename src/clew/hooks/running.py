@@ -1,7 +1,8 @@
 """Running hooks: the moment as JSON on stdin, exit code and output as the answer, nothing left behind.
 
-A hook is the user's own program. It runs outside the sandbox, in the session's directory, in a session of its own, with
-the environment that tools get. Whatever it starts ends with it.
+A hook runs in the session's directory, in a process session of its own, with the environment that tools get, and held
+by the sandbox like a command: what it runs may be a file that a confined command has changed. Whatever it starts ends
+with it.
 """
 
 import asyncio
@@ -9,7 +10,7 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -17,10 +18,11 @@ from msgspec.structs import replace
 
 from clew.hooks.answers import HookAnswer
 from clew.hooks.definitions import HookDefinition
-from clew.hooks.digests import TooManyNames, digest_of, stray_file
+from clew.hooks.digests import TooManyNames, digest_of, expanded, stray_file, words_of
 from clew.hooks.reading import answer_of, bounded
 from clew.system.environment import find_program, tool_environment
 from clew.system.process import ProcessEnd, ProcessError, ProcessSpec, ProcessStarter
+from clew.system.sandbox.plan import HELD_BACK, SandboxPlan
 
 MAX_KEPT_BYTES = 1_000_000
 GRACE_S = 1.0
@@ -43,9 +45,11 @@ class HookRunner:
         project_root: str,
         key_variables: Collection[str] = (),
         keep: Collection[str] = (),
+        plan: Callable[[str, Sequence[str]], SandboxPlan | None] | None = None,
     ) -> HookAnswer:
         """One hook's answer. `env` is the user's own environment: what may pass of it is decided here. `keep` and
-        `key_variables` are as for tools. Raises nothing but CancelledError."""
+        `key_variables` are as for tools. `plan`: how the sandbox holds a command that needs these files; None where
+        there is no sandbox. Raises nothing but CancelledError."""
         began = time.monotonic()
         answer = refusal(hook, cwd=cwd, project_root=project_root)
         if answer is None:
@@ -54,7 +58,11 @@ class HookRunner:
                 given = hook_environment(
                     env, cwd=cwd, project_root=project_root, key_variables=key_variables, keep=keep
                 )
-                answer = await self._run(hook, ProcessSpec(_argv(hook, env), cwd, given, grace_s=GRACE_S, stdin=stdin))
+                held = await self._held(hook, project_root, plan)
+                if held is not None:
+                    given["TMPDIR"] = held["tmp"]
+                spec = ProcessSpec(_argv(hook, env), cwd, given, held, grace_s=GRACE_S, stdin=stdin)
+                answer = await self._run(hook, spec)
             except (ProcessError, OSError, TypeError, ValueError, RecursionError) as problem:
                 answer = _failed(hook, f"could not be started: {problem}")
         return replace(answer, duration_ms=int((time.monotonic() - began) * 1000))
@@ -77,6 +85,14 @@ class HookRunner:
         """End what still runs."""
         await asyncio.to_thread(self._starter.close)
 
+    async def _held(
+        self, hook: HookDefinition, root: str, plan: Callable[[str, Sequence[str]], SandboxPlan | None] | None
+    ) -> SandboxPlan | None:
+        if plan is None or not hook.sandbox:
+            return None
+        named = [path for word in words_of(hook.command) for path in expanded(word.text, root)]
+        return await asyncio.to_thread(plan, hook.command, [path for path in named if os.path.isabs(path)])
+
     async def _run(self, hook: HookDefinition, command: ProcessSpec) -> HookAnswer:
         output, errors = bytearray(), bytearray()
         ended: ProcessEnd | None = None
@@ -90,7 +106,13 @@ class HookRunner:
             words = f"took longer than {hook.timeout_s:g} s and was ended"
             detail = bounded(f"{words}: {said}" if said else words)
             return HookAnswer(hook=hook.command, outcome="timed_out", detail=detail)
-        return answer_of(hook.moment, hook.command, ended.code, stdout, stderr, may_allow=hook.of_user)
+        answer = answer_of(hook.moment, hook.command, ended.code, stdout, stderr, may_allow=hook.of_user)
+        if command.plan is None or not ended.code or not HELD_BACK.search(f"{stdout}\n{stderr}"):
+            return answer
+        way = f'it ran in the sandbox; "sandbox": false beside its command in {hook.source} lets it run outside'
+        if answer.outcome == "failed":
+            return replace(answer, detail=bounded(f"{answer.detail}; {way}"))
+        return replace(answer, message=answer.message or f"Hook {hook.command}: {way}")
 
 
 async def run_hook(

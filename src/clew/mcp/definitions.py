@@ -26,7 +26,7 @@ KINDS: dict[str, McpKind] = {
     "sse": "sse",
     "sdk": "sdk",
 }
-OF_STDIO = ("command", "args", "env", "cwd")
+OF_STDIO = ("command", "args", "env", "cwd", "sandbox")
 OF_HTTP = ("url", "headers", "oauth")
 OF_ALL = ("type", "timeout", "disabled", "description", "alwaysLoad")
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?")
@@ -56,6 +56,8 @@ class ServerDefinition(Struct, frozen=True, kw_only=True):
     disabled: bool = False
     always_load: bool = False
     """Its tools are in the array from the first request on, where their list is known then."""
+    sandbox: bool = True
+    """Held where it could run files of the workspace; False: never, as whoever wrote it wants."""
     digest: str = ""
     """Filled in where it is approved by."""
 
@@ -133,6 +135,7 @@ def read_server(
         call_limit_s=_limit(given),
         disabled=given.get("disabled") is True,
         always_load=given.get("alwaysLoad") is True,
+        sandbox=given.get("sandbox") is not False,
     )
 
 
@@ -140,6 +143,8 @@ def document_of(server: ServerDefinition) -> Json:
     """The server as it is written in a file."""
     if server.kind == "stdio":
         written: Json = {"type": "stdio", "command": server.command, "args": list(server.args), "env": dict(server.env)}
+        if not server.sandbox:
+            written["sandbox"] = False
     else:
         written = {"type": server.kind, "url": server.url}
         if server.headers:
@@ -154,6 +159,7 @@ def shape_of(server: ServerDefinition) -> str:
         return "in the program that drives this session"
     lines = [" ".join(_word(word) for word in (server.command, *server.args)) if server.command else server.url]
     lines += [f"in {server.cwd}"] if server.cwd else []
+    lines += [] if server.sandbox else ["outside the sandbox, with your rights"]
     for kind, pairs in (("variable", server.env), ("header", server.headers)):
         lines += [f"{kind} {name}" + (f": {value}" if server.needs_approval else "") for name, value in pairs]
     return "\n".join(lines)

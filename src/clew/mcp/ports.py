@@ -1,7 +1,7 @@
 """What lies between a server and the rest of clew, without the SDK: what it offers, what a call came to, and asks."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from clew.mcp.definitions import ServerDefinition
 from clew.protocol.messages import ResultContent
+from clew.system.sandbox.plan import SandboxPlan
 
 Listing = Literal["tools", "prompts", "resources"]
 
@@ -107,6 +108,8 @@ class Surroundings(Struct, frozen=True, kw_only=True):
     asks are refused, and servers are told so from the beginning."""
     sign_in: "Callable[[ServerDefinition], Any] | None" = None
     """The `httpx2.Auth` for an HTTP server; None, or an answer of None: requests go with its headers alone."""
+    plan: "Callable[[Sequence[str]], SandboxPlan | None] | None" = None
+    """How the sandbox holds a program that needs these files; None, or an answer of None: there is no sandbox."""
     in_process: "Callable[[ServerDefinition], Any] | None" = None
     """The SDK's `Transport` for a server of kind `sdk`."""
 

@@ -45,11 +45,12 @@ def offer_of_hooks(rows: tuple[HookRow, ...]) -> ProgramOffer:
                 digest=row.digest,
                 heading=f"{one_line(moment_words(row))}, in {one_line(row.source)}",
                 text=row.command,
+                notes=() if row.sandbox else ("runs outside the sandbox, with your rights",),
             )
             for row in rows
         ),
         meaning=(
-            "Hooks run commands at set moments, outside the sandbox, with your rights.",
+            "Hooks run commands at set moments, held by the sandbox unless it says otherwise.",
             "Approved is exactly what stands here: a change asks again.",
         ),
         later="They do not run. /hooks lists them whenever you like.",
@@ -71,7 +72,7 @@ def offer_of_servers(rows: tuple[McpServerRow, ...]) -> ProgramOffer:
             for row in rows
         ),
         meaning=(
-            "The project brings MCP servers. A program runs outside the sandbox, with your rights.",
+            "The project brings MCP servers. A program is held by the sandbox unless it says otherwise.",
             "Approved is exactly what stands here: a change asks again.",
         ),
         later="They do not run. /mcp lists them whenever you like.",

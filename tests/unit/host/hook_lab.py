@@ -24,7 +24,7 @@ Hooks = dict[str, list[dict[str, Any]]]
 
 def hook(command: str, matcher: str = "", **more: Any) -> dict[str, Any]:
     """One hook of a moment, as settings write it."""
-    return {"matcher": matcher, "hooks": [{"type": "command", "command": command, **more}]}
+    return {"matcher": matcher, "hooks": [{"type": "command", "command": command, "sandbox": False, **more}]}
 
 
 class HookLab:

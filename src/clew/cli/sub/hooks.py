@@ -208,6 +208,8 @@ def _show(hook: HookRow, room: Room) -> None:
     print(f"  from   {sanitize(_short(hook.source, room.root), one_line=True)}")
     where = "in every project" if hook.scope in USER_SCOPES else "in this project"
     print(f"  holds  {where}, for at most {hook.timeout_s:g} s each time")
+    if not hook.sandbox:
+        print("  note: it runs outside the sandbox, with your rights")
     for path in _named(hook, room.root):
         print(f"  file   {sanitize(_short(path, room.root), one_line=True)}")
 

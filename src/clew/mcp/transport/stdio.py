@@ -6,7 +6,7 @@ In place of the SDK's own transport, which reads lines of any length and starts 
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
 
 import anyio
@@ -26,6 +26,7 @@ from clew.mcp.transport.messages import (
     whole_characters,
 )
 from clew.system.process import ProcessError, ProcessSpec, ProcessStarter, RunningCommand
+from clew.system.sandbox.plan import HELD_BACK, SandboxPlan
 
 LEAVE_S = 1.0
 """How long a server may take to end by itself once its input has ended."""
@@ -47,25 +48,41 @@ class Pipes:
         self.problem = ""
         """Why we gave it up."""
         self.running: RunningCommand | None = None
+        self.held = False
+        """The sandbox holds it."""
 
     async def start(self, starter: ProcessStarter) -> RunningCommand:
         """Raises ServerError."""
         server, around = self._server, self._around
         env = {**around.child_env, **dict(server.env)}
         cwd = os.path.join(around.root, server.cwd)
-        command = ProcessSpec(
-            [program_of(server.command, env, cwd, str(around.root)), *server.args],
-            cwd,
-            env,
-            piped=True,
-            on_errors=self._hear_errors,
-        )
+        program = program_of(server.command, env, cwd, str(around.root))
+        plan = await self._plan(program, cwd)
+        if plan is not None:
+            env["TMPDIR"] = plan["tmp"]
+        command = ProcessSpec([program, *server.args], cwd, env, plan, piped=True, on_errors=self._hear_errors)
         try:
             self.running = await starter.start(command, self._hear)
         except ProcessError as error:
             raise HopelessServer(f"it could not be started: {error}") from error
         self.running.ended.add_done_callback(lambda _: self._news.set())
         return self.running
+
+    async def _plan(self, program: str, cwd: str) -> SandboxPlan | None:
+        """Outside the sandbox runs only what no confined command could have changed."""
+        server, around = self._server, self._around
+        if not server.sandbox or around.plan is None:
+            return None
+        if not runs_in_workspace(server, program, cwd, (str(around.root), *around.roots())):
+            return None
+        words = [program, *server.args, *(word.partition("=")[2] for word in server.args)]
+        needs = [path for word in words if word and os.path.lexists(path := os.path.join(cwd, word))]
+        try:
+            plan = await asyncio.to_thread(around.plan, needs)
+        except OSError as error:
+            raise HopelessServer(f"the sandbox could not be set up: {error}") from error
+        self.held = plan is not None
+        return plan
 
     async def read(self) -> SessionMessage | None:
         """The next message; None: there will be none."""
@@ -184,6 +201,15 @@ def program_of(command: str, env: Mapping[str, str], cwd: str, root: str) -> str
     raise HopelessServer(f"the program {command} was not found")
 
 
+def runs_in_workspace(server: ServerDefinition, program: str, cwd: str, roots: Iterable[str]) -> bool:
+    """Whether a server's program, an argument that is a file, or its directory lies where commands can write."""
+    words = [*server.args, *(word.partition("=")[2] for word in server.args)]
+    files = [path for word in words if word and os.path.isfile(path := os.path.join(cwd, word))]
+    places = {os.path.realpath(path) for path in (program, cwd, *files)} | {os.path.normpath(program)}
+    tops = [os.path.realpath(root) for root in roots]
+    return any(place == top or place.startswith(top.rstrip("/") + "/") for place in places for top in tops)
+
+
 def end_words(pipes: Pipes) -> str:
     """How a server ended, with the last line it wrote about it."""
     running = pipes.running
@@ -194,4 +220,7 @@ def end_words(pipes: Pipes) -> str:
         how = f"it ended with code {running.ended.result().code}"
     else:
         how = "it closed its output"
-    return f"{how}: {last[:300]}" if last else how
+    words = f"{how}: {last[:300]}" if last else how
+    if pipes.held and HELD_BACK.search(pipes.errors):
+        words += '; the sandbox held it, "sandbox": false in its definition lets it run outside'
+    return words

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from clew.hooks.answers import HookAnswer, HookVerdict, combined
@@ -11,6 +11,7 @@ from clew.host.workspace import Workspace
 from clew.protocol.events import Event, HookAwaited, HookRan, HookRow, HooksOffered, Notice
 from clew.protocol.ids import CallId
 from clew.protocol.ops import AnswerHookCall, CallbackHook, RegisterHooks
+from clew.system.sandbox.plan import SandboxPlan
 
 if TYPE_CHECKING:
     from clew.hooks.definitions import HookDefinition
@@ -187,8 +188,18 @@ class SessionHooks:
             project_root=str(self._setup.workspace.root),
             key_variables=tools.key_variables,
             keep=tools.keep_variables,
+            plan=self._plan,
         )
         return await self._watched(hook.command, hook.moment, answer)
+
+    def _plan(self, command: str, needs: Sequence[str]) -> SandboxPlan | None:
+        """How the session's sandbox holds a hook; None where there is none."""
+        assert self._own is not None
+        tools = self._own.toolbox.session
+        sandbox = tools.sandbox
+        if sandbox is None or not sandbox.enforced:
+            return None
+        return sandbox.plan(tools.roots, command=command, needs=needs)
 
     async def _of_callback(
         self, callbacks: "HookCallbacks", hook: CallbackHook, document: dict[str, Any], call_id: CallId | None

@@ -1,6 +1,7 @@
 """The MCP servers of a place: which there are and how they are, and a person's word on those of a project."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 
 from clew.host.workspace import Workspace
@@ -14,6 +15,9 @@ from clew.parts.mcp.definitions import defined
 from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.lookups.mcp import ApproveMcp, DefineMcp, ListMcp, McpDefined, McpServersListed
 from clew.system.environment import tool_environment
+from clew.system.sandbox.plan import SandboxPlan
+from clew.system.sandbox.policy import Sandbox
+from clew.tools.sandbox_setup import open_sandbox
 from clew.transcript.log.store import SessionStore
 
 CHANGED = "a server has changed since it was listed, so nothing was approved; look at it again"
@@ -26,7 +30,15 @@ async def answer(lookup: ListMcp | ApproveMcp | DefineMcp, workspace: Workspace)
     a definition starts nothing. Raises LookupRefused or OSError."""
     if isinstance(lookup, DefineMcp):
         return defined(lookup, places_at(workspace))
-    servers = McpServers(places_at(workspace), surroundings_at(workspace))
+    sandbox = sandbox_at(workspace)
+    try:
+        return await _answer(lookup, McpServers(places_at(workspace), surroundings_at(workspace, sandbox)))
+    finally:
+        if sandbox is not None:
+            sandbox.close()
+
+
+async def _answer(lookup: ListMcp | ApproveMcp, servers: McpServers) -> McpServersListed:
     if isinstance(lookup, ApproveMcp):
         try:
             await servers.keep(lookup.digests, approved=lookup.approved)
@@ -72,9 +84,28 @@ def places_at(workspace: Workspace, *, given: tuple[str, ...] = (), strict: bool
     )
 
 
-def surroundings_at(workspace: Workspace) -> Surroundings:
+def sandbox_at(workspace: Workspace) -> Sandbox | None:
+    """What holds the programs that are started for a list; made like a session's."""
+    settings, env = workspace.settings, workspace.env
+    return open_sandbox(
+        mode=settings.sandbox.mode,
+        network=settings.sandbox.network,
+        writable=settings.sandbox.writable_paths,
+        home=env.get("HOME", ""),
+        search_path=env.get("PATH", ""),
+        clew_home=workspace.home,
+    )
+
+
+def surroundings_at(workspace: Workspace, sandbox: Sandbox | None) -> Surroundings:
     """What a server gets of the place. Nobody is asked anything."""
     settings = workspace.settings
+
+    def plan(needs: Sequence[str]) -> SandboxPlan | None:
+        if sandbox is None or not sandbox.enforced:
+            return None
+        return sandbox.plan((str(workspace.root),), background=True, needs=needs)
+
     return Surroundings(
         root=workspace.root,
         env=workspace.env,
@@ -83,4 +114,5 @@ def surroundings_at(workspace: Workspace) -> Surroundings:
         ),
         roots=lambda: (str(workspace.root),),
         sign_in=saved_sign_in(workspace.home),
+        plan=plan,
     )

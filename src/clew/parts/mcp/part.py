@@ -1,7 +1,7 @@
 """The user's MCP servers in a session: connected beside it, after its first request left; tools join and leave."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -32,6 +32,7 @@ from clew.protocol.ops import AddMcpServers, Op
 from clew.protocol.tools import SEARCH_TOOLS
 from clew.system.debug_log import open_debug_log
 from clew.system.environment import tool_environment
+from clew.system.sandbox.plan import SandboxPlan
 from clew.tools.base import Tool
 
 if TYPE_CHECKING:
@@ -262,11 +263,19 @@ class McpPart(Part):
                     ),
                     roots=lambda: self._own.toolbox.session.roots if self._own is not None else (),
                     log=lambda server, line: log.write(f"mcp {server}", line),
+                    plan=self._plan,
                 )
             ),
             changed=self._changed,
             tell=lambda line: self._tell(Notice(level="warning", text=line, code="mcp")),
         )
+
+    def _plan(self, needs: Sequence[str]) -> SandboxPlan | None:
+        """How the session's sandbox holds a server; None where there is none."""
+        tools = self._own.toolbox.session if self._own is not None else None
+        if tools is None or tools.sandbox is None or not tools.sandbox.enforced:
+            return None
+        return tools.sandbox.plan(tools.roots, background=True, needs=needs)
 
     def begin(self) -> None:
         """Somebody listens, from the next moment on."""

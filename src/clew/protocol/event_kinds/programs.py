@@ -91,6 +91,8 @@ class HookRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     scope: HookScope
     state: HookState
     timeout_s: float = 60.0
+    sandbox: bool = True
+    """False: it wants to run outside the sandbox."""
 
 
 class HooksOffered(LiveEvent, frozen=True, kw_only=True, tag="hooks.offered"):

@@ -2,6 +2,14 @@
 
 from typing import TypedDict
 
+from clew.text.lazy_pattern import LazyPattern
+
+HELD_BACK = LazyPattern(
+    r"Read-only file system|Operation not permitted|Permission denied|Device or resource busy|[Cc]ould not resolve"
+    r"|[Nn]etwork is unreachable|Temporary failure in name resolution|EACCES|EROFS|PermissionError"
+)
+"""What programs print when the sandbox kept them from something."""
+
 
 class Guarded(TypedDict):
     """A directory in which names must not come into being while the command runs."""

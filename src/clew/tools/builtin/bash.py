@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from clew.permissions.access import Access, ShellAccess
 from clew.protocol.display import TerminalBlock, TextBlock
 from clew.protocol.events import RuleOffer
-from clew.system.sandbox.plan import SandboxPlan
-from clew.text.lazy_pattern import LazyPattern
+from clew.system.sandbox.plan import HELD_BACK, SandboxPlan
 from clew.tools.base import ToolContext, ToolResult
 from clew.tools.builtin.base import BuiltinTool
 from clew.tools.extras import process, sandbox_status, shells
@@ -24,10 +23,6 @@ if TYPE_CHECKING:
     from clew.system.process import ProcessEnd
     from clew.tools.shells import Background
 
-HELD_BACK = LazyPattern(
-    r"Read-only file system|Operation not permitted|Permission denied|Device or resource busy|[Cc]ould not resolve"
-    r"|[Nn]etwork is unreachable|Temporary failure in name resolution|EACCES|EROFS|PermissionError"
-)
 HELD_BACK_HINT = "It ran in the sandbox (no network, writes only in the workspace); leave_sandbox asks the user."
 SHUT_HINT = (
     "In the background only what exists at the top of the workspace can be written, and .git cannot: make new files and"
