@@ -40,7 +40,7 @@ _BUILT_IN_DRIVERS = {
 _DRIVER = re.compile(r"(?<![\w.=-])(filter|merge|diff)=(\S+)")
 
 
-class Finding(NamedTuple):
+class ObeyedEntry(NamedTuple):
     """One entry of a directory that git would obey."""
 
     folder: int
@@ -50,7 +50,7 @@ class Finding(NamedTuple):
     why: str
 
 
-class Folder:
+class HeldFolder:
     """A directory held by descriptor, with the path that people know it by."""
 
     def __init__(self, descriptor: int, path: str) -> None:
@@ -84,7 +84,7 @@ class Folder:
         return found.decode("utf-8", "surrogateescape") if len(found) < MAX_FILE else None
 
     @contextlib.contextmanager
-    def inner(self, name: str) -> "Generator[Folder | None]":
+    def inner(self, name: str) -> "Generator[HeldFolder | None]":
         """A directory in it; None where there is none."""
         try:
             descriptor = os.open(name, OPEN, dir_fd=self.descriptor)
@@ -92,16 +92,16 @@ class Folder:
             yield None
             return
         try:
-            yield Folder(descriptor, os.path.join(self.path, name))
+            yield HeldFolder(descriptor, os.path.join(self.path, name))
         finally:
             os.close(descriptor)
 
-    def found(self, name: str, why: str) -> Finding:
-        return Finding(self.descriptor, name, os.path.join(self.path, name), why)
+    def found(self, name: str, why: str) -> ObeyedEntry:
+        return ObeyedEntry(self.descriptor, name, os.path.join(self.path, name), why)
 
 
 @contextlib.contextmanager
-def opened(path: str) -> Generator[Folder | None]:
+def opened(path: str) -> Generator[HeldFolder | None]:
     """A directory by its absolute path, in which no part is a link; None where that cannot be."""
     descriptor = os.open("/", OPEN)
     try:
@@ -113,17 +113,17 @@ def opened(path: str) -> Generator[Folder | None]:
                 return
             os.close(descriptor)
             descriptor = inner
-        yield Folder(descriptor, path)
+        yield HeldFolder(descriptor, path)
     finally:
         os.close(descriptor)
 
 
-def is_git_directory(folder: Folder) -> bool:
+def is_git_directory(folder: HeldFolder) -> bool:
     """Whether git would take the directory itself for a repository."""
     return all(folder.mode(name) for name in ("HEAD", "objects", "refs"))
 
 
-def obeyed(git: Folder, *, submodule: bool = False) -> Iterator[Finding]:
+def obeyed(git: HeldFolder, *, submodule: bool = False) -> Iterator[ObeyedEntry]:
     """What in a git directory is not harmless."""
     for name in ("config", "config.worktree"):
         if why := _unsafe_config(git.text(name), submodule=submodule):
@@ -162,7 +162,7 @@ def _unsafe_config(text: str | None, *, submodule: bool) -> str:
     return ""
 
 
-def _hooks(git: Folder) -> Iterator[Finding]:
+def _hooks(git: HeldFolder) -> Iterator[ObeyedEntry]:
     with git.inner("hooks") as hooks:
         if hooks is None:
             if git.mode("hooks"):
@@ -173,7 +173,7 @@ def _hooks(git: Folder) -> Iterator[Finding]:
                 yield hooks.found(name, "it is a hook")
 
 
-def _modules(folder: Folder, *, left: list[int]) -> Iterator[Finding]:
+def _modules(folder: HeldFolder, *, left: list[int]) -> Iterator[ObeyedEntry]:
     """Git directories of submodules, which may lie at any depth."""
     for name in folder.names():
         with folder.inner(name) as inner:
@@ -188,7 +188,7 @@ def _modules(folder: Folder, *, left: list[int]) -> Iterator[Finding]:
                 yield from _modules(inner, left=left)
 
 
-def todo_lines(git: Folder) -> dict[str, int]:
+def todo_lines(git: HeldFolder) -> dict[str, int]:
     """How often each line that starts a program stands in the todo list of a rebase."""
     counted: dict[str, int] = {}
     with git.inner("rebase-merge") as state:
@@ -198,7 +198,7 @@ def todo_lines(git: Folder) -> dict[str, int]:
     return counted
 
 
-def unsafe_states(git: Folder, before: dict[str, int]) -> Iterator[Finding]:
+def unsafe_states(git: HeldFolder, before: dict[str, int]) -> Iterator[ObeyedEntry]:
     """Unfinished rebases and picks that would start something when they go on. `before`: what stood there already."""
     for name in STATES:
         with git.inner(name) as state:
@@ -209,7 +209,7 @@ def unsafe_states(git: Folder, before: dict[str, int]) -> Iterator[Finding]:
                 yield git.found(name, why)
 
 
-def _unsafe_state(name: str, state: Folder, git: Folder, before: dict[str, int]) -> str:
+def _unsafe_state(name: str, state: HeldFolder, git: HeldFolder, before: dict[str, int]) -> str:
     if name == "rebase-merge":
         if state.text("git-rebase-todo") is None:
             return "its todo list is no plain file"
@@ -246,7 +246,7 @@ def _sequencer_option(setting: Setting) -> bool:
     return value in _STRATEGIES if setting.key == "strategy" else _PLAIN_OPTION.fullmatch(value) is not None
 
 
-def pointer(folder: Folder, repositories: Iterable[str]) -> str:
+def pointer(folder: HeldFolder, repositories: Iterable[str]) -> str:
     """Why a `.git` that is no directory is not harmless; empty for one that leads to a module of a known repository."""
     text = folder.text(".git")
     if text is None or not text.startswith("gitdir:"):
@@ -262,7 +262,7 @@ def _drivers(text: str) -> set[tuple[str, str]]:
     return {(kind, name) for kind, name in named if name not in _BUILT_IN_DRIVERS[kind]}
 
 
-def unsafe_attributes(folder: Folder, configured: set[tuple[str, str]]) -> str:
+def unsafe_attributes(folder: HeldFolder, configured: set[tuple[str, str]]) -> str:
     """Why a `.gitattributes` is not harmless: it gives files to a program that the user's configuration names."""
     text = folder.text(".gitattributes")
     if text is None:

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from clew.system.git.index_entries import IndexEntry, IndexUnclear, hash_bytes, index_entries
 from clew.system.git.left_behind import (
-    Finding,
-    Folder,
+    ObeyedEntry,
+    HeldFolder,
     configured_drivers,
     is_git_directory,
     obeyed,
@@ -88,7 +88,7 @@ class GitAftermath:
         known = any(path == place or path.startswith(f"{place}/") for place in self._plan["pinned"])
         return inside and not known
 
-    def _obeyed_in(self, folder: Folder, drivers: set[tuple[str, str]]) -> Iterator[Finding]:
+    def _obeyed_in(self, folder: HeldFolder, drivers: set[tuple[str, str]]) -> Iterator[ObeyedEntry]:
         """In a directory that may have become a repository, or the place of one."""
         with folder.inner(".git") as git:
             if git is not None:
@@ -100,7 +100,7 @@ class GitAftermath:
         if why := unsafe_attributes(folder, drivers):
             yield folder.found(".gitattributes", why)
 
-    def _known_repositories(self, folder: Folder) -> list[str]:
+    def _known_repositories(self, folder: HeldFolder) -> list[str]:
         """Git directories whose modules are judged: the known ones, and those above this directory."""
         found = list(self._plan["pinned"])
         path = os.path.dirname(folder.path)
@@ -119,7 +119,7 @@ class GitAftermath:
             if stamp != before.stamp:
                 taken += planted_names(git, before)
 
-    def _take(self, found: Finding, taken: list[Judged]) -> None:
+    def _take(self, found: ObeyedEntry, taken: list[Judged]) -> None:
         kept = take_away(found.folder, found.name, self._plan["aside"], beside=True)
         if kept is not None:
             taken.append(Judged(found.path, kept, found.why))
@@ -133,7 +133,7 @@ def remembered(path: str) -> RepositoryBefore | None:
     return None
 
 
-def stamp_of(git: Folder) -> tuple[int, ...]:
+def stamp_of(git: HeldFolder) -> tuple[int, ...]:
     """Changes whenever the index does."""
     try:
         status = os.stat("index", dir_fd=git.descriptor, follow_symlinks=False)
@@ -142,7 +142,7 @@ def stamp_of(git: Folder) -> tuple[int, ...]:
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def head_commit(git: Folder) -> str:
+def head_commit(git: HeldFolder) -> str:
     """The commit that is checked out, as the files of the repository say; empty when they do not."""
     text = (git.text("HEAD") or "").strip()
     if not text.startswith("ref:"):
@@ -155,7 +155,7 @@ def head_commit(git: Folder) -> str:
     return commit or next((commit for commit, _, ref in packed if ref == name), "")
 
 
-def index_bytes(git: Folder) -> bytes:
+def index_bytes(git: HeldFolder) -> bytes:
     """The index, as far as it is of a reasonable size."""
     try:
         file = os.open("index", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=git.descriptor)
@@ -185,7 +185,7 @@ def marked(roots: Iterable[str]) -> Iterator[str]:
             yield path
 
 
-def planted_names(git: Folder, before: RepositoryBefore) -> list[Judged]:
+def planted_names(git: HeldFolder, before: RepositoryBefore) -> list[Judged]:
     """Protected names that entered the index with a content that no file has: they are put back as they were."""
     config = git.text("config") or ""
     size = hash_bytes(config.encode(errors="surrogateescape"))
