@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 from unicodedata import normalize
 
+from clew.text.steering_files import protected_directories, protected_files, protected_pairs
 from clew.text.unicode_marks import INVISIBLE
 
 
@@ -18,26 +19,10 @@ def word_set(text: str) -> frozenset[str]:
 
 
 # A write below one of these always asks: they run programs, configure agents, or steer editors and servers.
-_PROTECTED_DIRECTORIES = word_set(
-    """.git .hg .svn .clew .claude .codex .cursor .gemini .qwen .opencode .continue .windsurf .kiro .amazonq .roo
-    .cline .zed .junie .goose .kilocode .trae .crush .factory .augment .copilot .aider .kimi .vibe .agents
-    .vscode .idea .devcontainer .husky .githooks .circleci .direnv .ssh .gnupg .aws .azure .kube .docker
-    .config .buildkite .mvn .fleet"""
-)
-_PROTECTED_FILES = word_set(
-    """.mcp.json mcp.json .envrc .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pypirc .netrc .gitconfig .gitmodules
-    .gitattributes .pre-commit-config.yaml .pre-commit-config.yml .pre-commit-hooks.yaml .gitlab-ci.yml
-    .travis.yml .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile
-    .zlogin .zlogout .kshrc .cshrc .tcshrc .login .inputrc .xinitrc .xsession .xprofile .vimrc .exrc .gvimrc
-    .nvimrc .emacs .tmux.conf .screenrc .lesskey .wgetrc .curlrc .mailcap lefthook.yml .lefthook.yml
-    jenkinsfile .mise.toml mise.toml .aider.conf.yml .cursorrules .windsurfrules .clinerules .roomodes .env
-    .pdbrc .gdbinit .lldbinit .irbrc .pythonrc .ackrc .ripgreprc .htaccess azure-pipelines.yml
-    bitbucket-pipelines.yml .goosehints opencode.json .pth"""
-)
-PROTECTED_PAIRS = (
-    (".github", "workflows"), (".github", "actions"), ("fish", "config.fish"), ("fish", "conf.d"),
-    (".yarn", "releases"), (".yarn", "plugins"), (".yarn", "sdks"),
-)  # fmt: skip
+_PROTECTED_DIRECTORIES = protected_directories()
+_PROTECTED_FILES = protected_files()
+PROTECTED_PAIRS = protected_pairs()
+_PROTECTED_ENDINGS = (".pth", ".code-workspace")
 
 GIT_REDIRECTORS = (
     "config", "config.worktree", "commondir", "gitdir", "hooks", "info", "objects/info", "modules", "worktrees",
@@ -125,9 +110,8 @@ def protected_name(path: str) -> str:
             return part
         if index + 1 < len(parts) and (part, parts[index + 1]) in PROTECTED_PAIRS:
             return f"{part}/{parts[index + 1]}"
-    if parts and (parts[-1] in _PROTECTED_FILES or _is_env(parts[-1]) or parts[-1].endswith(".pth")):
-        return parts[-1]
-    return ""
+    last = parts[-1] if parts else ""
+    return last if last in _PROTECTED_FILES or _is_env(last) or last.endswith(_PROTECTED_ENDINGS) else ""
 
 
 def secret_name(path: str) -> str:

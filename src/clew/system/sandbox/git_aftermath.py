@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from clew.system.git.index_entries import IndexEntry, IndexUnclear, hash_bytes, index_entries
 from clew.system.git.left_behind import (
-    ObeyedEntry,
     HeldFolder,
+    ObeyedEntry,
     configured_drivers,
     is_git_directory,
     obeyed,
