@@ -65,11 +65,16 @@ class UndoHook:
         """Commands in the background that run: whose they are, and their ids."""
         self._looking: asyncio.Task[Checkpoint | None] | None = None
         self._looked_in_turn = 0
+        self._on_command: Callable[[str, Sequence[str]], None] | None = None
 
     def attach(self, session: SessionPort) -> None:
         """Belong to a session; the first scan begins when one of its agents calls a tool that can change files."""
         self._session = session
         session.subscribe_to_all(self._hear)
+
+    def tell_changes_to(self, heard: Callable[[str, Sequence[str]], None]) -> None:
+        """Say which files a command of an agent left changed: its text and their paths."""
+        self._on_command = heard
 
     def of(self, agent: AgentId, tools: ToolSession) -> "AgentUndo":
         """What stands around the calls of one agent."""
@@ -210,6 +215,8 @@ class UndoHook:
             return None
         self._looked_in_turn = self._turn()
         self._tell(checkpoint.warnings if checkpoint is not None else ())
+        if checkpoint is not None:
+            self._tell_changes(checkpoint)
         return checkpoint
 
     async def _look_first(self) -> None:
@@ -290,7 +297,14 @@ class UndoHook:
             self._give_up(error)
             return None
         self._tell(tuple(line for line in checkpoint.warnings if not any(gap in line for gap in opened.gaps)))
+        self._tell_changes(checkpoint)
         return checkpoint
+
+    def _tell_changes(self, checkpoint: "Checkpoint") -> None:
+        """Which files a command left changed, to whoever wants to know."""
+        by_command = checkpoint.source in ("shell", "background") and checkpoint.call.tool != "!"
+        if self._on_command is not None and by_command and (paths := checkpoint.left_changed()):
+            self._on_command(checkpoint.call.subject, paths)
 
     def _tell(self, lines: tuple[str, ...]) -> None:
         """What cannot be brought back, at most once in a turn."""

@@ -95,6 +95,14 @@ def _trusts_none(root: Path) -> bool:
     return False
 
 
+Doubts = Callable[[Path], str]
+"""Why a file of the project is not believed until a person has looked at it; empty: it is."""
+
+
+def _doubts_none(path: Path) -> str:
+    return ""
+
+
 def load_memory(
     *,
     home: Path,
@@ -103,13 +111,14 @@ def load_memory(
     trusted: bool,
     trusts: Trusts = _trusts_none,
     levels: Collection[Level] = ("user", "project"),
+    doubts: Doubts = _doubts_none,
 ) -> Memory:
     """Read all memory files of a session. Before trust only the user's own; nothing of the project is even opened.
 
     `trusts` is asked for repositories inside the project: they speak for themselves, so they need their own trust.
     `levels`: whose files are wanted at all.
     """
-    collector = _Collector(project_root=project_root, trusted=trusted, trusts=trusts, home=home)
+    collector = _Collector(project_root=project_root, trusted=trusted, trusts=trusts, doubts=doubts, home=home)
     for name in USER_NAMES if "user" in levels else ():
         collector.add(home / name, level="user")
     if project_root is not None and trusted and "project" in levels:
@@ -120,10 +129,17 @@ def load_memory(
 
 
 def load_nested_memory(
-    *, project_root: Path, cwd: Path, touched: Path, trusted: bool, known: Memory, trusts: Trusts = _trusts_none
+    *,
+    project_root: Path,
+    cwd: Path,
+    touched: Path,
+    trusted: bool,
+    known: Memory,
+    trusts: Trusts = _trusts_none,
+    doubts: Doubts = _doubts_none,
 ) -> Memory:
     """The memory files between the working directory and a file that a tool touched, as far as not yet known."""
-    collector = _Collector(project_root=project_root, trusted=trusted, trusts=trusts, known=known.files)
+    collector = _Collector(project_root=project_root, trusted=trusted, trusts=trusts, doubts=doubts, known=known.files)
     if trusted:
         place = Path(os.path.normpath(cwd / touched))
         for directory in _down_to(project_root, place if os.path.isdir(place) else place.parent):
@@ -156,6 +172,7 @@ class _Collector:
         project_root: Path | None,
         trusted: bool,
         trusts: Trusts,
+        doubts: Doubts,
         home: Path | None = None,
         known: Iterable[MemoryFile] = (),
     ) -> None:
@@ -164,6 +181,7 @@ class _Collector:
         self._real_root = os.path.realpath(project_root) if project_root is not None else ""
         self._trusted = trusted
         self._trusts = trusts
+        self._doubts = doubts
         self._seen_files = {file.identity for file in known}
         self._seen_texts: set[str] = set()
         self._chars = 0
@@ -204,7 +222,10 @@ class _Collector:
             raise MemoryFileError("lies in a project that is not trusted")
         if level == "project" and os.path.lexists(path) and (inner := self._nested(path)) and not self._trusts(inner):
             raise MemoryFileError(f"lies in a repository of its own that is not trusted ({self._shown(inner)})")
-        return read_memory_file(path, within=self._root if level == "project" else None)
+        found = read_memory_file(path, within=self._root if level == "project" else None)
+        if found is not None and level == "project" and (why := self._doubts(path)):
+            raise MemoryFileError(why)
+        return found
 
     def _nested(self, path: Path) -> Path | None:
         """The repository inside the project that holds this file, links followed; None where that is the project."""

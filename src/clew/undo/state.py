@@ -108,6 +108,10 @@ class Checkpoint(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """Whether everything this call did, as far as it could be seen, can be brought back."""
         return not self.warnings and all(change.before.restorable for change in self.changes)
 
+    def left_changed(self) -> list[str]:
+        """Paths that it changed and that are there."""
+        return [path_of(change.path) for change in self.changes if change.after.kind != "missing"]
+
     def summary(self) -> str:
         """`3 files changed, 1 created, 2 deleted`; for a label or an entry of the transcript."""
         created = sum(change.before.kind == "missing" for change in self.changes)

@@ -7,6 +7,7 @@ from pathlib import Path
 from clew.engine.middleware.nested_memory import NestedMemory
 from clew.host.workspace import Workspace
 from clew.permissions.trust import TrustStore
+from clew.prompts.doubted_memory import DoubtedMemory
 from clew.prompts.memory import PROJECT_NAMES, USER_NAMES, Level, Memory, load_memory, load_nested_memory
 from clew.prompts.memory_file import MemoryFileError, read_memory_file, visible
 from clew.system.files import open_directory, read_regular, replace_file
@@ -28,6 +29,7 @@ def project_memory(workspace: Workspace) -> Memory:
         trusted=workspace.trusted,
         trusts=TrustStore(workspace.home).is_trusted,
         levels=[level for level in LEVELS if level in workspace.sources],
+        doubts=DoubtedMemory(workspace.home).why_not,
     )
 
 
@@ -46,6 +48,7 @@ def nested_memory(workspace: Workspace, known: Memory) -> NestedMemory:
             trusted=workspace.trusted,
             known=told,
             trusts=TrustStore(workspace.home).is_trusted,
+            doubts=DoubtedMemory(workspace.home).why_not,
         )
         told = Memory(files=told.files + found.files)
         return found.text

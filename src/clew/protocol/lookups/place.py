@@ -94,6 +94,15 @@ class MemoryRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     imported_by: str = ""
 
 
+class DoubtedRow(Struct, frozen=True, kw_only=True):
+    """A memory file that a command changed and that is not believed before a person has looked at it."""
+
+    path: str
+    command: str
+    text: str
+    """The beginning of what it says now: untrusted."""
+
+
 class MemoryListed(Answer, frozen=True, kw_only=True, tag="memory.listed"):
     """The memory files in force, in the order the model reads them."""
 
@@ -102,6 +111,13 @@ class MemoryListed(Answer, frozen=True, kw_only=True, tag="memory.listed"):
     """Where `Remember` would write; empty: memory is off."""
     notes: tuple[str, ...] = ()
     """One line for every file that was cut, cleaned or left out."""
+    doubted: tuple[DoubtedRow, ...] = ()
+
+
+class AcceptMemory(Lookup[MemoryListed], frozen=True, kw_only=True, tag="memory.accept"):
+    """A person has looked at the memory files that commands changed: new sessions believe them."""
+
+    needs: ClassVar[Rights] = Rights.DRIVE
 
 
 class ListMemory(Lookup[MemoryListed], frozen=True, kw_only=True, tag="memory.list"):
