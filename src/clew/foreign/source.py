@@ -3,6 +3,7 @@
 import os
 import re
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +15,9 @@ from clew.foreign.session import SkippedPiece
 MAX_LINE_BYTES = 32 * 1024 * 1024
 MAX_FILE_BYTES = 192 * 1024 * 1024
 """For formats that are one JSON value or one text: larger files are reported, not read."""
+MAX_LINES_BYTES = 4 * 1024 * 1024 * 1024
+READ_BUDGET_S = 300.0
+"""For files of lines, however many: what lies beyond is told and left out."""
 BOM = b"\xef\xbb\xbf"
 _CHUNK = 1024 * 1024
 _RETRIES = 4
@@ -50,7 +54,12 @@ class Source:
             return
         with handle:
             offset, start, pending, skipping = 0, 0, b"", False
+            until_s = time.monotonic() + READ_BUDGET_S
             while chunk := handle.read(_CHUNK):
+                if offset > MAX_LINES_BYTES or time.monotonic() > until_s:
+                    limit = f"{MAX_LINES_BYTES >> 30} GB or {READ_BUDGET_S:g} s"
+                    self.note("too_large", start, f"more than can be read within {limit}; the rest is left out")
+                    return
                 pieces = chunk.split(b"\n")
                 for piece in pieces[:-1]:
                     if skipping:
