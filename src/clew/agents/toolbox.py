@@ -90,6 +90,8 @@ class SessionTools:
             mode=settings.sandbox.mode,
             network=settings.sandbox.network,
             writable=settings.sandbox.writable_paths,
+            max_memory_mb=settings.sandbox.max_memory_mb,
+            max_processes=settings.sandbox.max_processes,
             home=place.env.get("HOME", ""),
             search_path=place.env.get("PATH", ""),
             clew_home=place.home,

@@ -6,7 +6,7 @@ stdin, stdout and stderr as every command may rely on them: there, UTF-8, and qu
 import os
 import sys
 from io import TextIOWrapper
-from typing import TextIO
+from typing import TextIO, cast
 
 from clew.cli.command_names import COMMANDS, NOT_BUILT, sub_command
 from clew.cli.parser import OneLineParser
@@ -33,6 +33,29 @@ def reopen() -> None:
     sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8", closefd=False)
 
 
+class EscapedOutput:
+    """JSON on a terminal: characters that steer it or cannot be seen are written as JSON has them, by number."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Every raw control in JSON stands inside a string."""
+        unseen = (letter for letter in set(text) if not letter.isprintable() and letter not in "\n\r\t")
+        for letter in unseen:
+            text = text.replace(letter, json_escape(letter))
+        return self._stream.write(text)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stream, name)
+
+
+def json_escape(letter: str) -> str:
+    """A character by number; beyond the first plane by two."""
+    data = letter.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{data[at : at + 2].hex()}" for at in range(0, len(data), 2))
+
+
 def drop(stream: TextIO) -> None:
     """What is still buffered can go nowhere; without this Python complains about it on its way out."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
@@ -41,6 +64,8 @@ def drop(stream: TextIO) -> None:
 def run(argv: list[str]) -> int:
     """Run a command line and return its exit code. A closed pipe ends quietly, Ctrl-C with 130."""
     prepare()
+    if sys.stdout.isatty() and ("--json" in argv or "--output-format" in argv):
+        sys.stdout = cast(TextIO, EscapedOutput(sys.stdout))
     if not os.path.isabs(os.environ.get("HOME", "/")):
         del os.environ["HOME"]  # it would be a directory of whatever project this is; the system knows the user's
     try:

@@ -92,6 +92,10 @@ class SandboxSettings(Section, frozen=True, kw_only=True):
     network: bool = False
     """May confined commands use the network?"""
     writable_paths: tuple[Text, ...] = ()
+    max_memory_mb: Annotated[int, Meta(ge=0, lt=10**9)] = 0
+    """For each process of a command; 0: three quarters of the machine's memory."""
+    max_processes: Annotated[int, Meta(ge=16, lt=10**7)] = 4_000
+    """Of one command, where the system counts them for it alone."""
 
 
 class RecapSettings(Section, frozen=True, kw_only=True):

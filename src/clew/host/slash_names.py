@@ -22,7 +22,8 @@ from clew.protocol.lookups.session import InvocablesListed, ListInvocables
 from clew.protocol.messages import Part as MessagePart
 from clew.protocol.op_kinds.slash_names import ChooseSkills, InvocableOp, UseInvocable
 
-LEVELS: tuple[InvocableLevel, ...] = ("project", "user", "plugin", "server", "bundled")
+LEVELS: tuple[InvocableLevel, ...] = ("user", "project", "plugin", "server", "bundled")
+"""Whose name counts where several have it: nothing that a project brings takes a name of the user's."""
 MAX_ARGUMENT_CHARS = 200_000
 
 

@@ -5,7 +5,7 @@ import os
 from msgspec import Struct
 
 from clew.permissions.access import Decision, FileOp
-from clew.permissions.names import CRITICAL, odd_name, protected_name, secret_name
+from clew.permissions.names import CRITICAL, odd_name, program_place, protected_name, secret_name
 from clew.permissions.own_state import own_state, private_inodes, sealed_inodes
 from clew.permissions.paths import Resolved, beneath, resolve
 from clew.system.installation import own_installation
@@ -156,6 +156,9 @@ def _ordinary(op: FileOp, path: str, place: Resolved, lexical: str, places: Plac
                 by_name=True,
                 target=target,
             )
+        if program_place(name) or program_place(given_name):
+            why = "programs that are started by name lie here"
+            return Finding(decision="ask", why=why, protected=True, target=target)
         if place.hard_links > 1:
             return Finding(
                 decision="ask", why="the file has a second name elsewhere (hard link)", protected=True, target=target

@@ -2,10 +2,10 @@
 
 from unicodedata import normalize
 
-from clew.text.guarded_names import components, folded, protected_name, secret_name, word_set
+from clew.text.guarded_names import components, folded, program_place, protected_name, secret_name, word_set
 from clew.text.unicode_marks import HIDDEN, WANTED
 
-__all__ = ["CRITICAL", "components", "folded", "odd_name", "protected_name", "secret_name"]
+__all__ = ["CRITICAL", "components", "folded", "odd_name", "program_place", "protected_name", "secret_name"]
 
 # Directories that a system or its people cannot lose.
 CRITICAL = word_set(

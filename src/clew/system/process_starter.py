@@ -9,6 +9,7 @@ import contextlib
 import gc
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -21,7 +22,7 @@ from clew.system.descendants import Ender, children
 from clew.system.sandbox import kernel
 from clew.system.sandbox.confine import confine_and_run
 from clew.system.sandbox.git_aftermath import GitAftermath
-from clew.system.sandbox.plan import has_mounts
+from clew.system.sandbox.plan import SandboxPlan, has_mounts
 from clew.system.sandbox.session_network import SessionNetwork
 from clew.system.sandbox.watch import MAX_TAKEN, Taken, Watch
 
@@ -298,6 +299,7 @@ def become_command(
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         if plan:
+            limit(plan)
             argv, env = request["argv"], request["env"]
             confine_and_run(argv, env, request["cwd"], plan, keep=REFUSED_FD, joined=joined)
         os.chdir(request["cwd"])
@@ -307,6 +309,18 @@ def become_command(
             os.write(CWD_FD + 1, f"{type(error).__name__}: {error}".encode())
     finally:
         os._exit(127)
+
+
+def limit(plan: SandboxPlan) -> None:
+    """The kernel's limits on the command. What the user has set already may only become smaller."""
+    for name, most in (("RLIMIT_DATA", plan["max_memory"]), ("RLIMIT_NPROC", plan["max_processes"])):
+        number = getattr(resource, name, None)
+        if number is None or not most:
+            continue
+        _, hard = resource.getrlimit(number)
+        bound = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(number, (bound, bound))
 
 
 def exit_script() -> int:

@@ -7,6 +7,7 @@ Names as they are written in tables: words in a text.
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 from unicodedata import normalize
 
 from clew.text.steering_files import protected_directories, protected_files, protected_pairs
@@ -22,6 +23,7 @@ def word_set(text: str) -> frozenset[str]:
 _PROTECTED_DIRECTORIES = protected_directories()
 _PROTECTED_FILES = protected_files()
 PROTECTED_PAIRS = protected_pairs()
+_ENVIRONMENTS = word_set(".venv venv .env env .virtualenv .tox .nox .pixi")
 _PROTECTED_ENDINGS = (".pth", ".code-workspace")
 
 GIT_REDIRECTORS = (
@@ -112,6 +114,17 @@ def protected_name(path: str) -> str:
             return f"{part}/{parts[index + 1]}"
     last = parts[-1] if parts else ""
     return last if last in _PROTECTED_FILES or _is_env(last) or last.endswith(_PROTECTED_ENDINGS) else ""
+
+
+def program_place(path: str) -> bool:
+    """Whether a file lies where package managers put programs that people start by name."""
+    parts = components(path)
+    for above, folder in pairwise(parts[:-1]):
+        if (above, folder) == ("node_modules", ".bin"):
+            return True
+        if folder in ("bin", "scripts") and (above in _ENVIRONMENTS or above.startswith(".venv")):
+            return True
+    return False
 
 
 def secret_name(path: str) -> str:

@@ -1,5 +1,6 @@
 """Making the sandbox of a session from the user's settings."""
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -17,6 +18,8 @@ def open_sandbox(
     clew_home: Path,
     sockets: Path | None = None,
     allowed: Callable[[str], bool] | None = None,
+    max_memory_mb: int = 0,
+    max_processes: int = 0,
 ) -> Sandbox | None:
     """None when the user switched it off. `mode` is auto, required or off, as in the settings.
 
@@ -36,4 +39,14 @@ def open_sandbox(
         search_path=search_path,
         aside=str(clew_home / "taken"),
         allowed=allowed,
+        max_memory=max_memory_mb * 1_000_000 or machine_memory() * 3 // 4,
+        max_processes=max_processes,
     )
+
+
+def machine_memory() -> int:
+    """Bytes of memory that the machine has; 0 where it does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (OSError, ValueError):
+        return 0

@@ -410,3 +410,13 @@ def test_globs_are_judged_by_what_they_match(world: World) -> None:
     (world.workspace / "--pre=x").write_text("")
     assert world.command("rg foo *") == "ask"
     assert world.command("rg foo ./*") == "allow"
+
+
+@pytest.mark.parametrize(
+    "path", [".venv/bin/python", "app/node_modules/.bin/tsc", "venv/Scripts/x.exe", ".venv-3.12/bin/pip"]
+)
+def test_accept_edits_asks_before_programs_that_are_started_by_name(path: str, world: World):
+    accepting = policy(world, "acceptEdits")
+    where = str(world.workspace)
+    assert judge(FileAccess(op="write", path=path, cwd=where), accepting).decision == "ask"
+    assert judge(FileAccess(op="write", path="bin/tool.py", cwd=where), accepting).decision == "allow"

@@ -212,6 +212,8 @@ def _decide(args: argparse.Namespace, place: Workspace) -> int:
     if not args.yes and not confirm(["MCP servers of this project:"], question, quoted=shown):
         print("nothing was changed")
         return 1
+    if args.yes:
+        print(sanitize(shown))
     after = ask(place, ApproveMcp(digests=tuple(row.digest for row in wanted), approved=approving))
     count = len(set(after.approved) ^ set(listed.approved))
     print(

@@ -91,6 +91,8 @@ def sandbox_at(workspace: Workspace) -> Sandbox | None:
         mode=settings.sandbox.mode,
         network=settings.sandbox.network,
         writable=settings.sandbox.writable_paths,
+        max_memory_mb=settings.sandbox.max_memory_mb,
+        max_processes=settings.sandbox.max_processes,
         home=env.get("HOME", ""),
         search_path=env.get("PATH", ""),
         clew_home=workspace.home,

@@ -62,6 +62,10 @@ class SandboxPlan(TypedDict):
     """Places below /tmp and /var/tmp that are seen there all the same, read-only: programs that the user runs."""
     network: bool
     bwrap: str
+    max_memory: int
+    """Bytes of data of each process; 0: as the user has it."""
+    max_processes: int
+    """Processes of the command; 0: as the user has it."""
 
 
 def has_mounts(plan: SandboxPlan) -> bool:

@@ -92,8 +92,11 @@ class Sandbox:
         aside: str = "",
         search_path: str = "",
         allowed: Callable[[str], bool] | None = None,
+        max_memory: int = 0,
+        max_processes: int = 0,
     ) -> None:
-        """`allowed`: whether the user lets commands read this credential file of the workspace (its resolved path).
+        """`max_memory` (bytes of each process) and `max_processes` are the kernel's limits for a command.
+        `allowed`: whether the user lets commands read this credential file of the workspace (its resolved path).
         `search_path`: where the user's programs lie; commands find those below /tmp too.
         `aside`: where names go that commands may not make; without it, to a place that ends with the session."""
         self.network = network
@@ -107,6 +110,7 @@ class Sandbox:
         self._aside = aside
         self._programs = [sys.prefix, sys.base_prefix, *filter(os.path.isabs, search_path.split(os.pathsep))]
         self._allowed: Callable[[str], bool] = allowed or (lambda path: False)
+        self._max_memory, self._max_processes = max_memory, max_processes
         self._trees: dict[str, WorkspaceTree] = {}
         self._lock = threading.Lock()
         self.searched_all = True
@@ -233,6 +237,8 @@ class Sandbox:
             "kept": [],
             "network": self.network,
             "bwrap": self.status.bwrap,
+            "max_memory": self._max_memory,
+            "max_processes": 0 if alone else self._max_processes,
         }
 
     def _shown(self, repositories: list[str]) -> dict[str, str]:

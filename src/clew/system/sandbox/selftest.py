@@ -149,6 +149,8 @@ def plan_for(top: str, kind: str, *, namespaces: bool, guards: bool, bwrap: str)
         "protected": [f"{ws}/.git/config", f"{ws}/.git/info", f"{ws}/.clew"],
         "guarded": places if guards else [],
         "watched": [] if guards else places,
+        "max_memory": 0,
+        "max_processes": 0,
         "nested": True,
         "git_configs": [],
         "aside": f"{top}/aside",

@@ -13,6 +13,7 @@ from clew.permissions.access import Access, ShellAccess
 from clew.protocol.display import TerminalBlock, TextBlock
 from clew.protocol.events import RuleOffer
 from clew.system.sandbox.plan import HELD_BACK, SandboxPlan
+from clew.text.lazy_pattern import LazyPattern
 from clew.tools.base import ToolContext, ToolResult
 from clew.tools.builtin.base import BuiltinTool
 from clew.tools.extras import process, sandbox_status, shells
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
     from clew.system.process import ProcessEnd
     from clew.tools.shells import Background
 
+GIT_HELD_BACK = LazyPattern(r"\.git/[^\n]*(?:Read-only file system|Permission denied|cannot lock|unable to create)")
+GIT_HINT = (
+    "The sandbox keeps .git read-only for a command that does not name git, so git inside a script cannot write there."
+    " Name it in the command (git status >/dev/null; ./script), call git yourself, or ask with leave_sandbox."
+)
 HELD_BACK_HINT = "It ran in the sandbox (no network, writes only in the workspace); leave_sandbox asks the user."
 SHUT_HINT = (
     "In the background only what exists at the top of the workspace can be written, and .git cannot: make new files and"
@@ -37,6 +43,8 @@ MAX_COMMAND_BYTES = 130_000
 def confined_notes(plan: SandboxPlan, ended: "ProcessEnd", output: str, secrets: list[str], root: str) -> list[str]:
     """Everything a confined command has to be told after it ended."""
     told = [HELD_BACK_HINT] if ended.code and HELD_BACK.search(output) else []
+    if told and not plan["pinned"] and GIT_HELD_BACK.search(output):
+        told = [GIT_HINT]
     if secrets:
         told.append(secret_note(secrets, root))
     if ended.refused:
