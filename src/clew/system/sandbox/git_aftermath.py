@@ -59,7 +59,7 @@ class GitAftermath:
     def __init__(self, plan: SandboxPlan) -> None:
         self._plan = plan
         self._repositories = {path: before for path in plan["pinned"] if (before := remembered(path)) is not None}
-        self._marked = None if plan["guarded"] else set(marked(plan["writable"]))
+        self._marked = None if plan["guarded"] else dict(marked(plan["writable"]))
         """Without a guard nobody tells which directories became repositories: they are looked for twice."""
 
     def judge(self, told: Iterable[str]) -> list[Judged]:
@@ -68,7 +68,10 @@ class GitAftermath:
         with contextlib.suppress(OSError):
             for path, before in self._repositories.items():
                 self._judge_known(path, before, taken)
-        new = set(told) if self._marked is None else set(marked(self._plan["writable"])) - self._marked
+        new = set(told)
+        if self._marked is not None:
+            now = marked(self._plan["writable"])
+            new = {path for path, names in now if self._marked.get(path) != names}
         drivers: set[tuple[str, str]] | None = None
         for path in sorted(new):
             if not self._is_ours(path):
@@ -85,7 +88,7 @@ class GitAftermath:
     def _is_ours(self, path: str) -> bool:
         """In a place that the command could write; its own temporary directory is nobody's workspace."""
         inside = any(path == root or path.startswith(f"{root}/") for root in self._plan["writable"])
-        known = any(path == place or path.startswith(f"{place}/") for place in self._plan["pinned"])
+        known = any(f"{path}/".startswith(f"{place}/") for place in self._plan["pinned"] if place.endswith("/.git"))
         return inside and not known
 
     def _obeyed_in(self, folder: HeldFolder, drivers: set[tuple[str, str]]) -> Iterator[ObeyedEntry]:
@@ -95,7 +98,7 @@ class GitAftermath:
                 yield from obeyed(git)
             elif folder.mode(".git") and (why := pointer(folder, self._known_repositories(folder))):
                 yield folder.found(".git", why)
-        if is_git_directory(folder):
+        if folder.path not in self._plan["pinned"] and is_git_directory(folder):
             yield from obeyed(folder, submodule="/.git/modules/" in f"{folder.path}/")
         if why := unsafe_attributes(folder, drivers):
             yield folder.found(".gitattributes", why)
@@ -165,8 +168,8 @@ def index_bytes(git: HeldFolder) -> bytes:
         return data.read(MAX_INDEX)
 
 
-def marked(roots: Iterable[str]) -> Iterator[str]:
-    """Directories that have a name in them which makes a repository or steers one."""
+def marked(roots: Iterable[str]) -> Iterator[tuple[str, frozenset[str]]]:
+    """Directories that have names in them which make a repository or steer one, with these names."""
     seen = 0
     todo = list(roots)
     while todo and seen < MAX_DIRECTORIES:
@@ -174,15 +177,16 @@ def marked(roots: Iterable[str]) -> Iterator[str]:
         seen += 1
         try:
             with os.scandir(path) as entries:
-                hit = False
+                names: set[str] = set()
                 for entry in entries:
-                    hit = hit or repository_marks(entry.name)
+                    if repository_marks(entry.name):
+                        names.add(entry.name)
                     if entry.is_dir(follow_symlinks=False):
                         todo.append(entry.path)
         except OSError:
             continue
-        if hit:
-            yield path
+        if names:
+            yield path, frozenset(names)
 
 
 def planted_names(git: HeldFolder, before: RepositoryBefore) -> list[Judged]:

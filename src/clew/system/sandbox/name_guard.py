@@ -156,7 +156,7 @@ class NameGuard:
         status = os.fstat(parent)
         place = self._places.get((status.st_dev, status.st_ino))
         text = os.fsdecode(name.rstrip(b"/"))
-        if place is None or not place["prefix"].startswith(".git"):
+        if place is None or not place["prefix"].startswith(".git") or folded(text) == ".git":
             self._mark(parent, text)
         if place is None:
             return None

@@ -179,17 +179,21 @@ class Sandbox:
         places = tuple(dict.fromkeys(path for path in (*roots, *self._writable) if os.path.isdir(path)))
         protected: list[str] = []
         repositories: list[str] = []
+        bare: list[str] = []
         secret: set[str] = set()
         self.searched_all = True
         for root in outermost(set(places)):
             found = self._trees.setdefault(root, WorkspaceTree(root)).look()
             protected += found.protected
             repositories += found.repositories
+            bare += found.bare
             secret |= {os.path.realpath(path) for path in found.secret}
             self.searched_all = self.searched_all and found.complete
         alone = self.status.kind == "landlock" and not self.status.namespaces
         shut = alone or (background and not self.status.guards)
-        open_repositories = repositories if uses_git and not shut else []
+        # Files of the project may lie in a bare one, so only what steers git is read-only there.
+        open_repositories = [] if shut else [*(repositories if uses_git else ()), *bare]
+        repositories += bare
         withheld = sorted(path for path in secret if os.path.exists(path) and not self._allowed(path))
         hidden = [*hidden_places(self._home, self._hidden, places), *withheld]
         if not alone:

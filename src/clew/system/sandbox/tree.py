@@ -50,6 +50,8 @@ class TreePaths(NamedTuple):
     protected: list[str]
     repositories: list[str]
     """Git directories, the root's own first when it has one."""
+    bare: list[str]
+    """Directories that git would take for a repository themselves; files of the project may lie in them too."""
     named: list[str]
     """Everything whose name promises a secret; a search leaves these out."""
     secret: list[str]
@@ -84,7 +86,7 @@ class WorkspaceTree:
 
     def _search(self) -> TreePaths:
         """Near the top first: where a tree is too large, what lies deep is left out."""
-        found = TreePaths([], [], [], [], True)
+        found = TreePaths([], [], [], [], [], True)
         known, self._seen = self._seen, {}
         todo = deque([self.root])
         packages: list[str] = []
@@ -97,8 +99,7 @@ class WorkspaceTree:
                 continue
             self._seen[path] = seen
             if seen.bare and path != self.root:
-                found.repositories.append(path)
-                continue
+                found.bare.append(path)
             for name in seen.protected:
                 place = os.path.join(path, name)
                 if name == ".git" and is_directory(place):
@@ -115,7 +116,10 @@ class WorkspaceTree:
                     found.secret.append(place)
             todo += [os.path.join(path, name) for name in seen.directories]
         for place in self._packages.look(packages):
-            (found.repositories if is_directory(place) else found.protected).append(place)
+            if os.path.basename(place) != ".git":
+                found.bare.append(place)
+            else:
+                (found.repositories if is_directory(place) else found.protected).append(place)
         return found
 
 
@@ -124,8 +128,8 @@ class PackageTree:
     half minute."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, tuple[int, tuple[str, ...], str]] = {}
-        """For each directory: when it changed last, the directories in it, and the repository it is or holds."""
+        self._seen: dict[str, tuple[int, tuple[str, ...], tuple[str, ...]]] = {}
+        """For each directory: when it changed last, the directories in it, and the repositories it is or holds."""
         self._looked_s = float("-inf")
         self._tops: list[str] = []
         self._found: list[str] = []
@@ -146,23 +150,21 @@ class PackageTree:
                 changed_ns = os.stat(path, follow_symlinks=False).st_ctime_ns
                 seen = known.get(path)
                 if seen is None or seen[0] != changed_ns:
-                    seen = (changed_ns, *repository_in(path))
+                    seen = (changed_ns, *repositories_in(path))
             except OSError:
                 continue
             self._seen[path] = seen
-            if seen[2]:
-                found.append(seen[2])
-            if seen[2] != path:
-                todo += [f"{path}/{name}" for name in seen[1]]
+            found += seen[2]
+            todo += [f"{path}/{name}" for name in seen[1]]
         return found
 
 
-def repository_in(path: str) -> tuple[tuple[str, ...], str]:
-    """The directories in a directory, and the repository that it is or holds; empty when it is none."""
+def repositories_in(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The directories in a directory, and the repositories that it is or holds."""
     with os.scandir(path) as entries:
         kinds = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
-    repository = f"{path}/.git" if ".git" in kinds else path if kinds.keys() >= BARE else ""
-    return tuple(name for name, is_dir in kinds.items() if is_dir and name != ".git"), repository
+    found = ((f"{path}/.git",) if ".git" in kinds else ()) + ((path,) if kinds.keys() >= BARE else ())
+    return tuple(name for name, is_dir in kinds.items() if is_dir and name != ".git"), found
 
 
 def pointed_to(file: str, root: str) -> str:
