@@ -143,6 +143,8 @@ def document_of(server: ServerDefinition) -> Json:
     """The server as it is written in a file."""
     if server.kind == "stdio":
         written: Json = {"type": "stdio", "command": server.command, "args": list(server.args), "env": dict(server.env)}
+        if server.cwd:
+            written["cwd"] = server.cwd
         if not server.sandbox:
             written["sandbox"] = False
     else:

@@ -65,6 +65,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-s", "--scope", choices=SCOPE_NAMES, default="local", help="whose it is (default: local)")
     parser.add_argument("-t", "--transport", choices=["stdio", "http", "sse"], help="how it is reached")
     parser.add_argument("-e", "--env", action="append", default=[], metavar="KEY=VALUE", help="for a program")
+    parser.add_argument(
+        "--outside", action="store_true", help="a program: run it outside the sandbox, with your rights"
+    )
     parser.add_argument("-H", "--header", action="append", default=[], metavar="NAME: VALUE", help="for an address")
 
 
@@ -153,9 +156,11 @@ def _add(args: argparse.Namespace, place: Workspace) -> int:
         if args.header:
             raise LoginRefused("headers are for addresses (-t http or sse)")
         entry: dict[str, Any] = {"type": kind, "command": first, "args": rest, "env": _pairs(args.env, "=", "-e")}
+        if args.outside:
+            entry["sandbox"] = False
     else:
-        if rest or args.env:
-            raise LoginRefused("an address takes headers (-H), no arguments and no variables")
+        if rest or args.env or args.outside:
+            raise LoginRefused("an address takes headers (-H); arguments, variables and --outside are for programs")
         entry = {"type": kind, "url": first, "headers": _pairs(args.header, ":", "-H")}
     return _write(place, args.name, entry, args.scope)
 
@@ -173,6 +178,8 @@ def _write(place: Workspace, name: str, entry: dict[str, Any], scope: Literal["l
     for note in added.notes:
         print(f"note: {sanitize(note, one_line=True)}")
     print(f"added {name} ({KINDS[added.kind]}, {SCOPES[added.scope]}) to {added.path}: {reveal(added.shape)}")
+    if added.kind == "stdio" and entry.get("sandbox") is not False:
+        print("the sandbox holds it: no network, writes in the project only; add it with --outside if it needs more")
     if added.needs_approval:
         print("it runs after you approve it, as everybody has to who gets the project: clew mcp approve")
     return 0
