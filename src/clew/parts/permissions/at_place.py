@@ -1,4 +1,6 @@
-"""Permission rules of a place: which are in force, and a person's changes of the saved ones."""
+"""Permission rules of a place: which are in force, and a person's changes of the saved ones and of trust."""
+
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -7,14 +9,27 @@ from clew.config.errors import SettingsError
 from clew.config.schema import Permissions
 from clew.host.workspace import Workspace
 from clew.permissions.rules import RuleError
-from clew.protocol.lookups.base import LookupRefused
-from clew.protocol.lookups.rules_and_models import AllowRule, ListRules, RemoveRule, RuleRow, RulesListed
+from clew.permissions.trust import TrustStore, trust_root
+from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
+from clew.protocol.lookups.rules_and_models import (
+    AllowRule,
+    ForgetTrust,
+    ListRules,
+    RemoveRule,
+    RuleRow,
+    RulesListed,
+    TrustForgotten,
+)
 from clew.transcript.log.store import SessionStore
 
 
-async def answer(lookup: ListRules | AllowRule | RemoveRule, workspace: Workspace) -> RulesListed:
+async def answer(lookup: Lookup[Any], workspace: Workspace) -> Answer:
     """The rules that a session would have here, before or after a change. A rule in the settings that cannot be
     understood is refused by a list, and keeps nobody from changing a saved one. Raises LookupRefused or OSError."""
+    if isinstance(lookup, ForgetTrust):
+        there_was = TrustStore(workspace.home).forget(lookup.directory)
+        return TrustForgotten(place=trust_root(lookup.directory), there_was=there_was)
+    assert isinstance(lookup, ListRules | AllowRule | RemoveRule)
     try:
         rules_of(workspace.settings.permissions, workspace)
     except SettingsError as error:
