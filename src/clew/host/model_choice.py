@@ -11,7 +11,7 @@ from clew.host.request import SessionRequest
 from clew.host.workspace import Workspace
 from clew.llm.errors import MissingCredential
 from clew.llm.model import Model
-from clew.llm.models.connect import connect, default_model
+from clew.llm.models.connect import connect, default_model, target_of
 from clew.llm.models.target import Target
 from clew.llm.request import Thinking
 from clew.llm.retry import RetryPolicy
@@ -33,6 +33,12 @@ def connector(workspace: Workspace) -> Callable[[str], Model]:
         return connect(name, providers=settings.providers, env=workspace.env, retry=retry)
 
     return connect_named
+
+
+def check_model(workspace: Workspace) -> None:
+    """See that the configured model can be had, without making one. Raises NoModel, MissingCredential or
+    UnknownModel."""
+    target_of(chosen_model(workspace), providers=workspace.settings.providers, env=workspace.env)
 
 
 def key_source(model: Model) -> str:

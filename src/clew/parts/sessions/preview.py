@@ -27,8 +27,8 @@ FIND_BUDGET_S = 2.0
 
 
 def session_preview(workspace: Workspace, session_id: str, row: SessionRow | None = None) -> tuple[str, ...]:
-    """Blocks. `row`: what a list said of it, so that it need not be looked for. Raises LookupRefused when there is no such
-    session, or it is too long to be looked into quickly."""
+    """Blocks. `row`: what a list said of it, so that it need not be looked for. Raises LookupRefused when there is no
+    such session, or it is too long to be looked into quickly."""
     try:
         found = _listed(row) if row is not None and row.path else _found(workspace, session_id)
         events = tuple(_events(found))
