@@ -18,6 +18,8 @@ from clew.llm.retry import RetryPolicy
 
 OVERLOADS_BEFORE_FALLBACK = 3
 THINKING_VARIABLE = "MAX_THINKING_TOKENS"
+SMALL_WINDOW = 16_000
+"""Tokens. Below that all tools and the whole prompt would take too much of it."""
 
 
 class NoModel(Exception):
@@ -99,3 +101,14 @@ def chosen_model(workspace: Workspace) -> str:
             "docs/models.md"
         )
     return name
+
+
+def is_small(window: int) -> bool:
+    """Whether a session that starts with such a window needs the small set."""
+    return window < SMALL_WINDOW
+
+
+def small_words(model: Model, *, chosen: bool) -> str:
+    """The line that tells a person. `chosen`: the tools are those that were asked for."""
+    tools = "the tools you named" if chosen else "Read, Edit, Write, Bash and Grep only (--tools names others)"
+    return f"{model.name} has a window of {model.window:,} tokens: a short prompt, and {tools}"

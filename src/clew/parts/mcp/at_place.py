@@ -15,6 +15,7 @@ from clew.mcp.offers import count_offers
 from clew.mcp.ports import Surroundings
 from clew.mcp.servers import McpServers
 from clew.mcp.transport.sdk import saved_sign_in
+from clew.parts.mcp import login
 from clew.parts.mcp.definitions import defined
 from clew.protocol.lookups.base import Answer, Lookup, LookupMisused, LookupRefused
 from clew.protocol.lookups.mcp import (
@@ -48,8 +49,6 @@ async def answer(lookup: Lookup[Any], workspace: Workspace) -> Answer:
             return McpLoginForgotten(server=server.name, there_was=there_was)
         case BeginMcpLogin() | OfferMcpAddress() | AwaitMcpLogin():
             server = to_sign_in_to(lookup.server, workspace)
-            from clew.parts.mcp import login  # the SDK takes half a second: it is loaded to sign in, not to complain
-
             return await (login.begin(server, workspace) if isinstance(lookup, BeginMcpLogin) else login.go_on(lookup))
         case ListMcp() | ApproveMcp():
             return await listed(lookup, workspace)

@@ -7,10 +7,10 @@ another machine ended, and waits for the end.
 import asyncio
 
 from clew.host.workspace import Workspace
+from clew.mcp import extras
 from clew.mcp.definitions import ServerDefinition
-from clew.mcp.login.logins import LoginStore
+from clew.mcp.login.logins import LoginFailed, LoginStore
 from clew.mcp.login.loopback import Loopback
-from clew.mcp.login.oauth_login import LoginFailed, log_in
 from clew.mcp.ports import Surroundings
 from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.lookups.mcp import AwaitMcpLogin, McpLogin, OfferMcpAddress
@@ -24,7 +24,9 @@ class McpLoginTask:
         self._back: Loopback | None = None
         self._shown: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         around = Surroundings(root=workspace.cwd, env=workspace.env, child_env={}, roots=lambda: ())
-        self._task = asyncio.create_task(log_in(server, around, LoginStore(workspace.home), self._show))
+        self._task = asyncio.create_task(
+            extras.oauth_login().log_in(server, around, LoginStore(workspace.home), self._show)
+        )
 
     async def _show(self, url: str, back: Loopback) -> bool:
         self._back = back

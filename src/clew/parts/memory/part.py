@@ -23,19 +23,11 @@ class MemoryPart(Part):
         self.memory = project_memory(setup.workspace)
         self.notes = self.memory.notes
         self.middlewares = (nested_memory(setup.workspace, self.memory),)
-        memory = setup.workspace.settings.memory
-        if memory.enabled and memory.auto == "suggest":
-            from clew.parts.memory.suggestions import MemorySuggestions  # only where the user asked for it
-
-            self._suggestions = MemorySuggestions(setup.workspace)
-            self.tools = self._suggestions.tools
 
     def start(self, own: PartSession) -> None:
         """Belong to a session."""
         self._kept = own.toolbox.session.remembered
         self._remind = own.reminders.add
-        if self.tools:
-            self._suggestions.start(self._kept)
 
     def lookups(self) -> Answerers:
         """What people ask about memory files."""
