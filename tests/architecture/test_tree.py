@@ -59,12 +59,12 @@ LAZY = {
     (
         "host/past.py",
         "clew.transcript.past.reader",
-    ): "a new session reads its own log only after a rewind over a boundary",
+    ): "a new session seldom reads its own log",
     ("host/workspace.py", "clew.llm.keys.saved_keys"): "most users have their key in a variable",
     ("permissions/policy.py", "clew.permissions.shell.verdict"): "the shell's grammar: loaded with the first command",
 }
-"""Imports of clew inside functions outside `cli/` and the registries, each with its reason: where it stands, and what it
-imports or from where. A change may only shorten this list."""
+"""Imports of clew inside functions outside `cli/` and the registries, each with its reason: where it stands, and what
+it imports, or from where. A change may only shorten this list."""
 
 
 def test_lazy_imports_outside_the_registries_are_these() -> None:
