@@ -8,10 +8,10 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 import pytest
 
+from clew.protocol import base as event_base
 from clew.protocol import display, entries, events, invocables, messages, ops, state, tally, tools, usage
 from clew.protocol.event_kinds import agents as agent_events
 from clew.protocol.event_kinds import asks as asking
-from clew.protocol.event_kinds import base as event_base
 from clew.protocol.event_kinds import context as context_events
 from clew.protocol.event_kinds import programs as hook_events
 from clew.protocol.event_kinds import programs as mcp_events
@@ -22,7 +22,6 @@ from clew.protocol.event_kinds import words as session_words
 from clew.protocol.lookups import auth, catalog, hooks, mcp, place, rewind, rules_and_models, session, tasks
 from clew.protocol.lookups import session as slash_names
 from clew.protocol.op_kinds import answers as answer_ops
-from clew.protocol.op_kinds import base as op_base
 from clew.protocol.op_kinds import programs as hook_ops
 from clew.protocol.op_kinds import programs as mcp_ops
 from clew.protocol.op_kinds import slash_names as invocable_ops
@@ -55,7 +54,6 @@ MODULES = (
     invocable_ops,
     mcp_ops,
     messages,
-    op_base,
     ops,
     state,
     stream,

@@ -10,8 +10,8 @@ from clew.agents.runner import GENERAL, AgentBody, AgentRunner, AgentSpec
 from clew.agents.toolbox import SessionTools
 from clew.config.schema import Compaction
 from clew.engine.gate import PendingAnswers
+from clew.engine.loop import StepRunner
 from clew.engine.ports import Limits
-from clew.engine.step import StepRunner
 from clew.llm.model import Model
 from clew.protocol.events import AttemptEnded, Event, TurnEnded
 from clew.protocol.ids import AgentId, CallId

@@ -25,8 +25,7 @@ from clew.system.home import socket_dir
 from clew.text.redact import register_secrets
 from clew.tools.base import AgentPort, TaskPort, Tool, ToolContext, ToolResult
 from clew.tools.registry import SMALL_SET, builtin_names, builtin_tools, short_spec
-from clew.tools.sandbox_setup import open_sandbox
-from clew.tools.session import ToolSession
+from clew.tools.session import ToolSession, open_sandbox
 from clew.tools.toolset import LateTools, ToolSet
 from clew.transcript.log.store import SessionStore
 

@@ -44,9 +44,8 @@ from clew.host.slash_names import SlashNames
 from clew.host.workspace import Workspace, workspace_of
 from clew.llm.model import Model
 from clew.parts.memory.part import MemoryPart
-from clew.prompts.facts import FactsProbe
 from clew.prompts.memory import Memory
-from clew.prompts.system_prompt import build_system_prompt
+from clew.prompts.system_prompt import FactsProbe, build_system_prompt
 from clew.protocol.client import Client
 from clew.protocol.entries import SystemPromptEntry
 from clew.protocol.events import Event, Notice, SessionStarted

@@ -2,8 +2,7 @@
 
 from typing import TextIO
 
-from clew.headless.printer import Printer
-from clew.headless.writer import encoded
+from clew.headless.printer import Printer, encoded
 from clew.streaming.joined_deltas import joined
 from clew.streaming.lines import StreamLines, init_without_session
 from clew.streaming.results import failed_result, result_of, told_result

@@ -23,8 +23,7 @@ from clew.protocol.ops import (
     declined,
     to_agent,
 )
-from clew.protocol.refused_calls import ALL_REFUSED
-from clew.streaming.outcome import TurnOutcome
+from clew.protocol.outcome import ALL_REFUSED, TurnOutcome
 
 if TYPE_CHECKING:
     from clew.headless.slash_name import SlashName

@@ -16,11 +16,11 @@ from clew.protocol.invocables import InvocableRow, InvocablesChanged
 from clew.protocol.messages import Part
 from clew.protocol.op_kinds.slash_names import use_or_refusal, words_said
 from clew.protocol.ops import Close, Interrupt, Op, RegisterHooks, SetModel, SetPermissionMode, SubmitPrompt
+from clew.protocol.outcome import TurnOutcome
 from clew.sdk.callbacks import Callbacks
 from clew.sdk.errors import NotOpen, NotOpened, Refused
 from clew.sdk.options import Options, PermissionMode
 from clew.streaming.lines import StreamLines
-from clew.streaming.outcome import TurnOutcome
 from clew.streaming.results import result_of
 from clew.streaming.shapes.stream import ResultLine, StreamLine
 from clew.streaming.states import ActivityFold

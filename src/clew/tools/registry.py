@@ -8,7 +8,6 @@ from msgspec import Struct
 from clew.protocol.tools import ToolSpec
 from clew.tools.base import Tool
 from clew.tools.builtin.ask_user import AskUser
-from clew.tools.builtin.base import BuiltinTool
 from clew.tools.builtin.bash import Bash
 from clew.tools.builtin.bash_output import BashOutput
 from clew.tools.builtin.edit import Edit
@@ -22,7 +21,7 @@ from clew.tools.builtin.read import Read
 from clew.tools.builtin.todo_write import TodoWrite
 from clew.tools.builtin.web_fetch import WebFetch
 from clew.tools.builtin.write import Write
-from clew.tools.session import ToolSession
+from clew.tools.session import BuiltinTool, ToolSession
 
 BUILTIN: tuple[type[BuiltinTool[Any]], ...] = (
     Bash,

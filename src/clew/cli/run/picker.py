@@ -10,8 +10,7 @@ from clew.cli.sub.place import ask, this_place_if_any
 from clew.cli.sub.recap import age_words
 from clew.plain.line.wrap import wrap
 from clew.protocol.lookups.catalog import ListRecent, NamedSession, RecapSession, SessionRecap
-from clew.text.terminal_text import sanitize
-from clew.text.terminal_width import clip
+from clew.text.terminal_text import clip, sanitize
 from clew.transcript.errors import SessionNotFound
 
 __all__ = ["OWN", "pick_recent"]

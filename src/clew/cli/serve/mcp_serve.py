@@ -20,7 +20,7 @@ from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.tools import ToolSpec
 from clew.text.terminal_text import sanitize
 from clew.tools.base import ToolResult
-from clew.tools.schemas.schema import decode_arguments, schema_of
+from clew.tools.schema import decode_arguments, schema_of
 from clew.transcript.errors import TranscriptError
 
 INSTRUCTIONS = (

@@ -3,8 +3,8 @@
 import os
 
 from clew.host.part import Part, PartSession, PartSetup
-from clew.parts.memory.files import add_line, adds_to, clean_line
-from clew.text.secret_scan import find_secrets
+from clew.parts.memory.part import add_line, adds_to, clean_line
+from clew.text.redact import find_secrets
 from clew.tools.builtin.remember import LineNotKept, RememberLine
 
 MAX_PER_SESSION = 20

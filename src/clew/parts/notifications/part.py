@@ -22,7 +22,7 @@ from clew.protocol.events import (
 from clew.protocol.ids import MAIN_AGENT, AgentId, RequestId, new_uuid
 from clew.protocol.lookups.base import Lookup
 from clew.protocol.ops import Op, ReportFocus, ReportTyping
-from clew.protocol.refused_calls import ALL_REFUSED, ALL_REFUSED_WORDS, RefusedCalls
+from clew.protocol.outcome import ALL_REFUSED, ALL_REFUSED_WORDS, RefusedCalls
 from clew.protocol.standing import STOPPED_BY, WIRE_WORDS, standing_after
 from clew.text.redact import redact
 from clew.text.terminal_text import clip, sanitize

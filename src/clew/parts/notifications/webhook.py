@@ -13,8 +13,7 @@ from msgspec import Struct
 from clew import __version__
 from clew.config.errors import SettingsError
 from clew.host.workspace import Workspace
-from clew.llm.http.address import Address, BadAddress, proxy_for, split_url
-from clew.llm.http.connection import HttpConnection, NoAnswer, ProxyRefused
+from clew.llm.http.connection import Address, BadAddress, HttpConnection, NoAnswer, ProxyRefused, proxy_for, split_url
 from clew.protocol.events import Notified
 from clew.text.redact import redact
 from clew.transcript.log.stamp import utc_now

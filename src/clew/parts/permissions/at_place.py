@@ -52,7 +52,20 @@ def rules_listed(lookup: ListRules | AllowRule | RemoveRule, permits: Permits) -
     except KeyError as error:
         words = f'{error.args[0]} was not saved with "always"; rules in settings are changed there'
         raise LookupRefused(words) from error
-    return RulesListed(mode=permits.policy.mode, rules=by_origin(permits.rows()), saved_in=permits.saved_in)
+    return RulesListed(mode=permits.policy.mode, rules=by_origin(rule_rows(permits)), saved_in=permits.saved_in)
+
+
+def rule_rows(permits: Permits) -> tuple[RuleRow, ...]:
+    """The rules in force, as front ends list them."""
+    return tuple(
+        RuleRow(
+            decision=rule.effect,
+            rule=rule.text,
+            scope="project" if saved else "session" if given else rule.scope,
+            removable=saved or given,
+        )
+        for rule, saved, given in permits.origins()
+    )
 
 
 def by_origin(rows: tuple[RuleRow, ...]) -> tuple[RuleRow, ...]:
