@@ -150,8 +150,14 @@ MAX_LINE_BYTES = 64 * 1024 * 1024
 """A longer line is skipped: no request could carry it, and reading it would not be bounded."""
 
 _encoder = msgspec.json.Encoder()
-_decoder: msgspec.json.Decoder[KnownEntry] = msgspec.json.Decoder(KnownEntry)
 _object: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(dict[str, Any])
+
+
+@functools.cache
+def _decoder() -> msgspec.json.Decoder[KnownEntry]:
+    """Made by the first line that is read: a new session reads none before its first request."""
+    return msgspec.json.Decoder(KnownEntry)
+
 
 # Characters that some readers take for line ends. They can only stand inside strings, so bytes may be swapped.
 _LINE_ENDS = ((b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"), (b"\xc2\x85", b"\\u0085"))
@@ -184,7 +190,7 @@ def decode(line: bytes) -> tuple[Entry | None, str]:
     The typed path takes what we and our kin write; anything else is looked at leniently, line by line.
     """
     try:
-        return _decoder.decode(line), ""
+        return _decoder().decode(line), ""
     except msgspec.ValidationError:
         return _decode_lenient(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
