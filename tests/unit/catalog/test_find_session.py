@@ -23,8 +23,8 @@ from clew.host.workspace import open_workspace
 from clew.llm.scripted import Say, ScriptedModel
 from clew.orient.recap_query import WriterChoice
 from clew.orient.report import RecapCache
+from clew.parts.catalog.at_place import catalog_row
 from clew.parts.orientation import asked_recap
-from clew.parts.sessions.on_disk import catalog_row
 from clew.protocol.entries import AiTitleEntry, SessionSourceEntry
 from clew.protocol.ids import SessionId
 from clew.transcript.errors import AmbiguousSession, SessionNotFound

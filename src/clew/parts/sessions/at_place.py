@@ -1,29 +1,13 @@
-"""The sessions of this machine at a place: those that a person may want to go on with, and all of them on disk."""
+"""The sessions of this machine at a place: those that a person may want to go on with."""
 
 import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from clew.host.workspace import Workspace
-from clew.parts.sessions.on_disk import (
-    agents_chosen,
-    catalog_listed,
-    recent_listed,
-    session_moved,
-    session_named,
-    sessions_measured,
-)
 from clew.parts.sessions.preview import session_preview
 from clew.parts.sessions.rows import searched_sessions, session_rows
 from clew.protocol.lookups.base import Answer, Lookup
-from clew.protocol.lookups.catalog import (
-    ChooseAgents,
-    ListCatalog,
-    ListRecent,
-    MeasureSessions,
-    MoveSession,
-    NameSession,
-)
 from clew.protocol.lookups.place import (
     ListSessions,
     PreviewSession,
@@ -55,12 +39,6 @@ ANSWERS: Mapping[type[Lookup[Any]], Callable[[Any, Workspace], Answer]] = {
     ListSessions: listed,
     SearchSessions: searched,
     PreviewSession: previewed,
-    ChooseAgents: agents_chosen,
-    NameSession: session_named,
-    ListCatalog: catalog_listed,
-    MoveSession: session_moved,
-    MeasureSessions: sessions_measured,
-    ListRecent: recent_listed,
 }
 
 

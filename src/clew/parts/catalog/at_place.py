@@ -1,8 +1,10 @@
 """All sessions on disk for sub-commands: which one is meant, the list with figures, moving and measuring our own."""
 
+import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import asdict
 
@@ -12,7 +14,7 @@ from clew.catalog.listing import Catalog, project_name
 from clew.catalog.recent import recent
 from clew.foreign.registry import READERS, agent_name
 from clew.host.workspace import Workspace
-from clew.protocol.lookups.base import LookupMisused, LookupRefused, NothingFits
+from clew.protocol.lookups.base import Answer, Lookup, LookupMisused, LookupRefused, NothingFits
 from clew.protocol.lookups.catalog import (
     AgentsChosen,
     CatalogHit,
@@ -188,3 +190,18 @@ def _env(workspace: Workspace) -> Mapping[str, str]:
 
 def _paths(homes: dict[str, str]) -> dict[str, Path]:
     return {name: Path(folder) for name, folder in homes.items()}
+
+
+ANSWERS: Mapping[type[Lookup[Any]], Callable[[Any, Workspace], Answer]] = {
+    ChooseAgents: agents_chosen,
+    NameSession: session_named,
+    ListCatalog: catalog_listed,
+    MoveSession: session_moved,
+    MeasureSessions: sessions_measured,
+    ListRecent: recent_listed,
+}
+
+
+async def answer(lookup: Lookup[Any], workspace: Workspace) -> Answer:
+    """One of them. Reads files, in a thread. Raises LookupRefused or OSError."""
+    return await asyncio.to_thread(ANSWERS[type(lookup)], lookup, workspace)
