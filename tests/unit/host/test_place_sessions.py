@@ -78,9 +78,11 @@ async def test_the_list_the_board_and_the_session_tell_of_the_same_sessions(tmp_
 
 async def test_a_name_that_nobody_has_is_misuse(tmp_path: Path) -> None:
     place = place_at(tmp_path)
-    for lookup in (ChooseAgents(agent="nobody"), ChooseAgents(homes=("claude",)), BeginMcpLogin(server="nobody")):
+    for lookup in (ChooseAgents(agent="nobody"), ChooseAgents(homes=("claude",))):
         with pytest.raises(LookupMisused):
             await answer_at(place, lookup)
+    with pytest.raises(LookupMisused):
+        await answer_at(place, BeginMcpLogin(server="nobody"))
 
 
 async def test_a_session_without_kept_files_lists_moments_and_restores_nothing(tmp_path: Path) -> None:
