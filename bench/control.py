@@ -14,7 +14,7 @@ from typing import Any
 from bench.processes import CLEW, Server, clew_env, model_server
 from bench.report import Row
 from clew.assembly.opening import open_session
-from clew.headless.writer import OutputWriter
+from clew.headless.printer import OutputWriter
 from clew.host.request import SessionRequest
 from clew.protocol.client import Client
 from clew.protocol.events import TurnEnded

@@ -10,10 +10,10 @@ from typing import Any, Union, get_args
 import msgspec
 
 from clew.prompts.system_prompt import prompt_text
+from clew.protocol.base import leaves
 from clew.protocol.events import Envelope, Event
 from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.ops import Op
-from clew.protocol.unions import leaves
 from clew.protocol.wire import load_lookups
 from clew.streaming.shapes import stream, stream_content
 from clew.streaming.shapes.control import ControlLine

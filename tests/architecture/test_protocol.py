@@ -8,10 +8,10 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 import pytest
 
+from clew.protocol import base as event_base
 from clew.protocol import display, entries, events, invocables, messages, ops, state, tally, tools, usage
 from clew.protocol.event_kinds import agents as agent_events
 from clew.protocol.event_kinds import asks as asking
-from clew.protocol.event_kinds import base as event_base
 from clew.protocol.event_kinds import context as context_events
 from clew.protocol.event_kinds import programs as hook_events
 from clew.protocol.event_kinds import programs as mcp_events
@@ -19,16 +19,15 @@ from clew.protocol.event_kinds import session as session_events
 from clew.protocol.event_kinds import turns as shell_events
 from clew.protocol.event_kinds import turns as turn_events
 from clew.protocol.event_kinds import words as session_words
-from clew.protocol.lookups import hooks, mcp, place, rules_and_models, session, tasks
+from clew.protocol.lookups import auth, catalog, hooks, mcp, place, rewind, rules_and_models, session, tasks
 from clew.protocol.lookups import session as slash_names
 from clew.protocol.op_kinds import answers as answer_ops
-from clew.protocol.op_kinds import base as op_base
 from clew.protocol.op_kinds import programs as hook_ops
 from clew.protocol.op_kinds import programs as mcp_ops
 from clew.protocol.op_kinds import slash_names as invocable_ops
 from clew.streaming.shapes import control, control_answers, stream, stream_content
 
-LOOKUP_MODULES = (hooks, mcp, place, rules_and_models, session, slash_names, tasks)
+LOOKUP_MODULES = (auth, catalog, hooks, mcp, place, rewind, rules_and_models, session, slash_names, tasks)
 EVENT_MODULES = (
     agent_events,
     asking,
@@ -55,7 +54,6 @@ MODULES = (
     invocable_ops,
     mcp_ops,
     messages,
-    op_base,
     ops,
     state,
     stream,
@@ -87,7 +85,8 @@ def sample(kind: Any) -> Any:
     if origin in (types.UnionType, typing.Union):
         return sample(next(arg for arg in get_args(kind) if arg is not types.NoneType))
     if origin is tuple:
-        return (sample(get_args(kind)[0]),)
+        kinds = get_args(kind)
+        return tuple(map(sample, kinds[:1] if kinds[-1] is ... else kinds))
     if origin is dict:
         return {"key": sample(get_args(kind)[1])}
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):

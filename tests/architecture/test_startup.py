@@ -80,7 +80,7 @@ sys.argv = ["clew", "-p", "hi"]
 from clew.cli.entry import main
 main()
 """
-MAX_MODULES_OF_A_TURN = 270
+MAX_MODULES_OF_A_TURN = 230
 """How many modules of clew, packages included, `clew -p` loads for one turn with a Read. A change may only lower it."""
 LOADED_BY_READ = {"ctypes"}
 """What one Read needs of the heavy ones."""

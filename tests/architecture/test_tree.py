@@ -37,6 +37,57 @@ def test_no_module_imports_itself_through_others() -> None:
     assert _circles(imports) == []
 
 
+REGISTRIES = (
+    "assembly/parts.py",
+    "assembly/place.py",
+    "llm/wires/registry.py",
+    "mcp/extras.py",
+    "tools/extras.py",
+    "tools/builtin/extras.py",
+    "sdk/session.py",
+)
+"""Modules that exist to load others later: parts, answers for a place, wires, the MCP SDK, what few calls need; and the
+SDK's door, which like the entry points in `cli/` brings the machine room."""
+LAZY = {
+    ("agents/toolbox.py", "clew.agents.tasks"): "most runs have no task",
+    ("agents/undo_hook.py", "clew.undo"): "files are kept from the first call that may change some",
+    ("assembly/opening.py", "clew.assembly.session_switch"): "a front end goes on with another session",
+    ("assembly/opening.py", "clew.host"): "what reads logs: a new session has none",
+    ("config/load.py", "clew.config.claude_settings"): "few runs give settings",
+    ("headless/run.py", "clew.headless"): "lines for programs: a run that prints words has none",
+    ("host/old_past.py", "clew.host"): "the list of all sessions: an id of ours needs none",
+    (
+        "host/past.py",
+        "clew.transcript.past.reader",
+    ): "a new session seldom reads its own log",
+    ("host/workspace.py", "clew.llm.keys.saved_keys"): "most users have their key in a variable",
+    ("permissions/policy.py", "clew.permissions.shell.verdict"): "the shell's grammar: loaded with the first command",
+}
+"""Imports of clew inside functions outside `cli/` and the registries, each with its reason: where it stands, and what
+it imports, or from where. A change may only shorten this list."""
+
+
+def test_lazy_imports_outside_the_registries_are_these() -> None:
+    found = [
+        (str(path.relative_to(SOURCE)), node.module)
+        for path in MODULES
+        if (where := str(path.relative_to(SOURCE))) not in REGISTRIES and not where.startswith("cli/")
+        for node in _inside_functions(tree_of(path))
+    ]
+    assert sorted(found) == sorted(LAZY)
+    assert len(found) <= 10
+
+
+def _inside_functions(tree: ast.Module) -> set[ast.ImportFrom]:
+    return {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.ImportFrom) and (inner.module or "").startswith("clew")
+    }
+
+
 def _name(path: Path) -> str:
     parts = path.relative_to(SOURCE.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

@@ -8,8 +8,8 @@ import pytest
 
 from clew.commands.base import CommandContext, SessionFacts
 from clew.commands.registry import COMMANDS, run_command
-from clew.headless.command_names import WITHOUT_A_SCREEN
 from clew.headless.commands import answers_without_a_screen
+from clew.protocol.invocables import WITHOUT_A_SCREEN
 from e2e.headless_runs import make_run, play, processes_in
 
 SEEDS = range(8324, 8336)

@@ -93,9 +93,9 @@ def test_servers(tmp_path: Path, where: str, more: dict[str, Any], *, free: bool
     with ModelServer([echo, {"text": "done"}]) as server:
         place = Place(tmp_path, server.url)
         script = server_script(place, target)
+        outside = tmp_path / "programs"
         definition = {"command": sys.executable, "args": [str(script)], **more}
         if where != "script":
-            outside = tmp_path / "programs"
             outside.mkdir()
             script = script.rename(outside / "server.py")
             definition["args"] = [str(script)]

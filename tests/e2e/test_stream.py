@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from clew.headless.command_names import WITHOUT_A_SCREEN
 from clew.parts.skills.part import BUNDLED
+from clew.protocol.invocables import WITHOUT_A_SCREEN
 from e2e.command import CLEW, LIMIT_S, Done, Place, Serve, until
 from fakes.effort import not_hanging
 from fakes.json_schema import violations

@@ -12,12 +12,11 @@ from clew.agents.log import AgentLog
 from clew.engine.abort import Abort
 from clew.engine.agent import Agent
 from clew.engine.gate import PendingAnswers
-from clew.engine.loop import run_turn
+from clew.engine.loop import StepRunner, run_turn
 from clew.engine.middleware.base import Middleware
 from clew.engine.middleware.limits import LimitCheck
 from clew.engine.middleware.steering import Steering
 from clew.engine.ports import Ask, CallHook, Limits
-from clew.engine.step import StepRunner
 from clew.engine.turn import Look, Prompt, Turn, let_in
 from clew.llm.scripted import ScriptedModel
 from clew.permissions.access import Access, ShellAccess, ToolAccess, Verdict

@@ -12,7 +12,7 @@ from clew.llm.scripted import Call, Say, ScriptedModel
 from clew.protocol.events import AttemptEnded, Notice, TurnEnded
 from clew.protocol.ids import CallId
 from clew.protocol.ops import SubmitPrompt
-from clew.text import secret_scan
+from clew.text import redact
 from clew.tools.base import ToolContext
 from clew.tools.registry import builtin_tools
 from clew.tools.session import ToolSession
@@ -77,9 +77,9 @@ async def test_ordinary_talk_is_no_secret(tmp_path: Path) -> None:
 
 async def test_only_what_is_new_is_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     searched: list[str] = []
-    find = secret_scan.find_secrets
+    find = redact.find_secrets
 
-    def watch(text: str) -> tuple[secret_scan.FoundSecret, ...]:
+    def watch(text: str) -> tuple[redact.FoundSecret, ...]:
         searched.append(text)
         return find(text)
 

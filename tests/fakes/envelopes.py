@@ -1,6 +1,6 @@
 """Events in envelopes, for tests of folds."""
 
-from clew.protocol.event_kinds.base import Envelope, EventBase
+from clew.protocol.base import Envelope, EventBase
 from clew.protocol.ids import MAIN_AGENT, AgentId, SessionId
 
 AT = "2026-11-16T08:00:00.000Z"

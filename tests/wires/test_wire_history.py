@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from clew.llm.wires.history import history_for, wire_id
+from clew.llm.wires.base import history_for, wire_id
 from clew.protocol.messages import (
     MALFORMED_KEY,
     DocumentPart,

@@ -2,8 +2,7 @@
 
 import pytest
 
-from clew.llm.models.profile import LEVELS, UNKNOWN, UNKNOWN_LOCAL, Profile
-from clew.llm.models.profiles import is_known, known_models, profile_of, rows
+from clew.llm.models.profiles import LEVELS, UNKNOWN, UNKNOWN_LOCAL, Profile, is_known, known_models, profile_of, rows
 
 
 def test_the_longest_pattern_wins_and_spelling_does_not_matter():

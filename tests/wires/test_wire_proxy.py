@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.llm.http.address import Address, BadAddress, exempt, proxy_for, split_url
-from clew.llm.http.connection import tls_context
+from clew.llm.http.connection import Address, BadAddress, exempt, proxy_for, split_url, tls_context
 from clew.llm.retry import RetryPolicy
 from clew.protocol.messages import TextPart
 from wires.support import KEY, ask, collect, failure, parts_in, remote

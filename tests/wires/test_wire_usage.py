@@ -6,7 +6,7 @@ import pytest
 
 from clew.llm.remote import RemoteModel
 from clew.llm.retry import RetryPolicy
-from clew.llm.wires.tally import UsageTally
+from clew.llm.wires.base import UsageTally
 from clew.protocol.usage import Usage
 from wires.support import decoded, sse, target, usage_in
 

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
+from clew.config.schema import Settings
+from clew.engine.middleware.limits import Limits
 from clew.engine.ports import Reserved
 from clew.protocol.ids import AgentId
 from clew.protocol.state import AgentState
@@ -97,3 +99,15 @@ class AgentPurse:
 def used_by(state: AgentState) -> Tally:
     """What an agent used, with its children that have ended; their time is no time of its own."""
     return replace(state.tally + state.children, work_ms=state.tally.work_ms)
+
+
+def bounds_of(settings: Settings, *, headless: bool) -> Limits:
+    """The limits of the session."""
+    limits = settings.limits
+    return Limits(
+        max_steps=limits.step_limit(headless=headless),
+        max_budget_usd=limits.max_budget_usd,
+        tells_overspending=headless,
+        max_tokens=limits.max_tokens,
+        max_minutes=limits.max_minutes,
+    )

@@ -15,6 +15,7 @@ from clew.agents.log import AgentLog
 from clew.agents.runner import AgentBody, AgentRunner, AgentSpec
 from clew.engine.agent import Agent
 from clew.engine.calls import describe
+from clew.engine.compaction.compactor import Compactor
 from clew.engine.compaction.live_state import NothingLive
 from clew.engine.compaction.window_meter import WindowMeter
 from clew.engine.middleware.base import Middleware
@@ -263,8 +264,6 @@ class Children:
         made: list[Compactor] = []
 
         def compactor() -> "Compactor":
-            from clew.engine.compaction.compactor import Compactor  # loaded when room is needed
-
             if not made:
                 made.append(
                     Compactor(agent, settings, meter=meter, live=NothingLive(), forget_reads=forget_reads, log=_nowhere)

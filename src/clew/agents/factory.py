@@ -10,8 +10,8 @@ from clew.agents.runner import GENERAL, AgentBody, AgentRunner, AgentSpec
 from clew.agents.toolbox import SessionTools
 from clew.config.schema import Compaction
 from clew.engine.gate import PendingAnswers
+from clew.engine.loop import StepRunner
 from clew.engine.ports import Limits
-from clew.engine.step import StepRunner
 from clew.llm.model import Model
 from clew.protocol.events import AttemptEnded, Event, TurnEnded
 from clew.protocol.ids import AgentId, CallId
@@ -51,10 +51,11 @@ class AgentFactory:
         transcript: Path | None = None,
         limits: Limits,
         compaction: Compaction,
+        make_children: "Callable[[AgentFactory], Children]",
         kinds: Sequence[AgentSpec] = (),
     ) -> None:
-        """`limits`: the session's. `transcript`: its file; None: nothing is kept. `kinds`: which children there are
-        besides the general one."""
+        """`limits`: the session's. `transcript`: its file; None: nothing is kept. `make_children`: loads what makes,
+        runs and ends children. `kinds`: which children there are besides the general one."""
         self.session = session
         self.shared = shared
         self.budget = budget
@@ -62,6 +63,7 @@ class AgentFactory:
         self.transcript = transcript
         self.limits = limits
         self.compaction = compaction
+        self._make_children = make_children
         self._kinds = {spec.kind: spec for spec in (GENERAL, *kinds)}
         self._bodies: dict[AgentId, AgentBody] = {}
         self._runners: dict[AgentId, AgentRunner] = {}
@@ -101,9 +103,7 @@ class AgentFactory:
     def children(self) -> "Children":
         """What makes, runs and ends children; loaded with the first one."""
         if self._children is None:
-            from clew.agents.children import Children  # most sessions have none
-
-            self._children = Children(self)
+            self._children = self._make_children(self)
         return self._children
 
     def spec(self, kind: str) -> AgentSpec:

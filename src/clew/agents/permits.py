@@ -14,7 +14,6 @@ from clew.permissions.access import STRICTNESS, Access, Decision, FileAccess, Mo
 from clew.permissions.conditions import Policy, with_rules
 from clew.permissions.policy import judge, judge_call, make_policy
 from clew.permissions.rules import Rule, RuleError, add_rule, parse_rule
-from clew.protocol.lookups.rules_and_models import RuleRow
 from clew.transcript.log.files import replace_file
 
 
@@ -230,19 +229,13 @@ class Permits:
         kept = tuple(known for known in self.policy.rules if known.text != rule.strip() or known.effect != "allow")
         self.policy = with_rules(self.policy, kept)
 
-    def rows(self) -> tuple[RuleRow, ...]:
-        """The rules in force, as front ends list them."""
-        saved = set(self._saved())
+    def origins(self) -> tuple[tuple[Rule, bool, bool], ...]:
+        """The rules in force, each with whether it was saved for this project, and whether for this session only."""
+        saved, given = set(self._saved()), self._session_only
         return tuple(
-            RuleRow(
-                decision=rule.effect,
-                rule=rule.text,
-                scope="project" if kept else "session" if given else rule.scope,
-                removable=kept or given,
-            )
+            (rule, allows and rule.text in saved, allows and rule.text in given)
             for rule in self.policy.rules
-            for kept in [rule.effect == "allow" and rule.text in saved]
-            for given in [rule.effect == "allow" and rule.text in self._session_only]
+            for allows in [rule.effect == "allow"]
         )
 
     def use_plan_file(self, path: str) -> None:

@@ -13,10 +13,9 @@ from clew.agents.toolbox import AgentTools
 from clew.engine.abort import Abort, Aborted, AbortReason
 from clew.engine.agent import Agent
 from clew.engine.calls import describe
-from clew.engine.loop import ended, run_turn
+from clew.engine.loop import StepRunner, ended, run_turn
 from clew.engine.middleware.base import Middleware
 from clew.engine.ports import Limits
-from clew.engine.step import StepRunner
 from clew.engine.turn import Aside, Look, Prompt, Turn, let_in
 from clew.permissions.access import Mode
 from clew.protocol.event_kinds.turns import INTERNAL_ERROR

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from clew.agents.log import SessionPort
 from clew.protocol.events import Actor, TaskChanged, TaskEnded, TaskRow, TaskStarted
 from clew.protocol.ids import AgentId, TaskId
+from clew.protocol.lookups.base import LookupRefused
 from clew.text.redact import redact
 from clew.tools.base import TaskWork
 
@@ -16,7 +17,7 @@ TAIL_LINES = 3
 MAX_LINE_CHARS = 200
 
 
-class NoSuchTask(LookupError):
+class NoSuchTask(LookupRefused):
     """There is no task of this id, or it has ended already; the words are for people."""
 
 

@@ -24,9 +24,8 @@ from clew.system.environment import secret_values
 from clew.system.home import socket_dir
 from clew.text.redact import register_secrets
 from clew.tools.base import AgentPort, TaskPort, Tool, ToolContext, ToolResult
-from clew.tools.registry import builtin_names, builtin_tools
-from clew.tools.sandbox_setup import open_sandbox
-from clew.tools.session import ToolSession
+from clew.tools.registry import SMALL_SET, builtin_names, builtin_tools, short_spec
+from clew.tools.session import ToolSession, open_sandbox
 from clew.tools.toolset import LateTools, ToolSet
 from clew.transcript.log.store import SessionStore
 
@@ -328,6 +327,4 @@ def small_set(names: tuple[str, ...] | None) -> tuple[tuple[str, ...], InShort]:
     """Which tools, and how they are told, where the window is small. Those that were asked for are told in full."""
     if names is not None:
         return names, as_it_is
-    from clew.tools.small_set import SMALL_SET, short_spec  # most sessions have room for all
-
     return tuple(SMALL_SET), short_spec

@@ -100,20 +100,16 @@ class UndoHook:
     ) -> "ChangingCall":
         """Whose doing it is: the session, the main agent's turn and its prompt, and the agent that called; `entry`:
         what it hangs on instead of that prompt."""
-        from clew.undo.points import prompts_of  # undo is loaded only where it is used
-        from clew.undo.state import ChangingCall, bounded
-
         assert self._session is not None
-        log = self._session.journal.main
-        prompts = prompts_of(log.conversation.chain())
-        return ChangingCall(
-            session=self._session.started.session_id,
-            turn=self._turn(),
+        return _undo().changing_call(
+            self._session.started.session_id,
+            self._turn(),
+            self._session.journal.main.conversation.chain(),
+            tool=tool,
+            subject=subject,
             call=call.id if call is not None else None,
             agent=agent,
-            entry=entry or (prompts[-1].uuid if prompts else None),
-            tool=tool,
-            subject=bounded(subject),
+            entry=entry,
         )
 
     async def unkept(self, paths: tuple[str, ...], named: bool) -> tuple[str, ...]:
@@ -250,7 +246,7 @@ class UndoHook:
             self._tool_called = True
 
     async def _start(self) -> "UndoKeeper":
-        make = await asyncio.to_thread(_load)
+        make = (await asyncio.to_thread(_undo)).UndoKeeper
         keeper = make(home=self._home, roots=[Path(root) for root in self._roots], transcript=self._transcript)
         await keeper.start(self._scanned)
         return keeper
@@ -408,7 +404,8 @@ def _with_changes(result: ToolResult, made: tuple[DiffBlock | ChangesBlock, ...]
     return replace(result, text=text, display=(*result.display, *made))
 
 
-def _load() -> "type[UndoKeeper]":
-    from clew.undo.keeper import UndoKeeper  # it loads what no first request may wait for
+def _undo():
+    """What keeps files, loaded with the first call that may change some: no first request may wait for it."""
+    from clew.undo import keeper
 
-    return UndoKeeper
+    return keeper

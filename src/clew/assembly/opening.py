@@ -8,15 +8,13 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from clew import __version__
-from clew.agents.budget import TreeBudget
+from clew.agents.budget import TreeBudget, bounds_of
 from clew.agents.factory import AgentFactory
 from clew.agents.log import AgentLog
 from clew.agents.runner import MAIN, AgentBody
 from clew.agents.toolbox import AgentTools, SessionTools, open_tools
 from clew.agents.undo_hook import LookAtEnd
-from clew.assembly.parts import PartMaker, answering_parts, parts_of
-from clew.assembly.tool_search import OutputParts, ToolSearch, is_small, output_parts, small_words, tool_search
-from clew.config.schema import Settings
+from clew.assembly.parts import PartMaker, answering_parts, children_of, output_tools, parts_of, search_tools
 from clew.engine.agent import Agent
 from clew.engine.gate import PendingAnswers
 from clew.engine.middleware.base import Middleware
@@ -25,11 +23,19 @@ from clew.engine.middleware.reminders import Reminders
 from clew.engine.middleware.repeat_brake import RepeatBrake
 from clew.engine.middleware.secret_warning import SecretWarning
 from clew.engine.middleware.steering import Steering
-from clew.engine.ports import Limits
 from clew.engine.turn import Prompt, PromptWord
 from clew.host.door import Door, OpenSession
-from clew.host.model_choice import check_fast_model, check_thinking, chosen_model, connector, key_source, thinking_of
-from clew.host.part import Part, PartSession, PartSetup
+from clew.host.model_choice import (
+    check_fast_model,
+    check_thinking,
+    chosen_model,
+    connector,
+    is_small,
+    key_source,
+    small_words,
+    thinking_of,
+)
+from clew.host.part import MoreTools, Part, PartSession, PartSetup
 from clew.host.past import Past, cut_off_words, left_words, moved_words, new_origin, new_past, note_project
 from clew.host.prompt_bytes import PromptBytes, prompt_bytes, told_headless
 from clew.host.request import SessionRequest, Tell
@@ -38,9 +44,8 @@ from clew.host.slash_names import SlashNames
 from clew.host.workspace import Workspace, workspace_of
 from clew.llm.model import Model
 from clew.parts.memory.part import MemoryPart
-from clew.prompts.facts import FactsProbe
 from clew.prompts.memory import Memory
-from clew.prompts.system_prompt import build_system_prompt
+from clew.prompts.system_prompt import FactsProbe, build_system_prompt
 from clew.protocol.client import Client
 from clew.protocol.entries import SystemPromptEntry
 from clew.protocol.events import Event, Notice, SessionStarted
@@ -97,7 +102,7 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
     voice = Voice(request.tell)
     found, setup, fallback = set_up(request, door, voice)
     workspace, past, settings = setup.workspace, setup.past, setup.workspace.settings
-    output = output_parts(request.json_schema)
+    output = output_tools(request.json_schema)
     with closing(facts_probe(workspace)) as probe:
         parts = parts_of(setup, door, more)
         small = is_small(setup.model.window)
@@ -217,12 +222,12 @@ def debug_log(workspace: Workspace, past: Past) -> Callable[[str], None]:
 
 
 def open_toolbox(
-    setup: PartSetup, parts: Sequence[Part], output: OutputParts, *, small: bool
-) -> tuple[AgentTools, ToolSearch]:
+    setup: PartSetup, parts: Sequence[Part], output: MoreTools, *, small: bool
+) -> tuple[AgentTools, MoreTools]:
     """The main agent's tools, and how it searches for those that come later."""
     workspace, past = setup.workspace, setup.past
     late = next((part.late for part in parts if part.late is not None), None)
-    search = tool_search(workspace.settings.tool_search, late, past.entries, window=setup.model.window, small=small)
+    search = search_tools(setup, late, past.entries, small=small)
     tools = (*output.tools, *(tool for part in parts if not small for tool in part.tools), *search.tools)
     shared = SessionTools(workspace, past.results_dir, past.path)
     toolbox = open_tools(shared, names=setup.request.tools, more=tools, told=search.told, late=late, small=small)
@@ -284,6 +289,7 @@ def join(
         transcript=past.path,
         limits=bounds,
         compaction=workspace.settings.compaction,
+        make_children=children_of,
     )
     limits = LimitCheck(bounds, purse=budget.of(MAIN_AGENT))
     looks = [LookAtEnd(toolbox.undo.look_at_end)] if toolbox.undo is not None else []
@@ -311,7 +317,7 @@ def look_of(parts: Sequence[Part]) -> Callable[[Prompt], Coroutine[Any, Any, Pro
 
 
 def keep_beginning(
-    request: SessionRequest, past: Past, session: Session, prompt: PromptBytes, search: ToolSearch, *, small: bool
+    request: SessionRequest, past: Past, session: Session, prompt: PromptBytes, search: MoreTools, *, small: bool
 ) -> None:
     """The lines of a log that say who works in it and what its requests begin with."""
     log = session.journal.main
@@ -375,18 +381,6 @@ def system_prompt(
     nobody = request.headless and not request.answered
     specs, told = toolbox.tools.specs, told_headless(conversation.chain())
     return prompt_bytes(conversation.system_prompt, build, specs, headless=nobody, small=small, told=told)
-
-
-def bounds_of(settings: Settings, *, headless: bool) -> Limits:
-    """The limits of the session."""
-    limits = settings.limits
-    return Limits(
-        max_steps=limits.step_limit(headless=headless),
-        max_budget_usd=limits.max_budget_usd,
-        tells_overspending=headless,
-        max_tokens=limits.max_tokens,
-        max_minutes=limits.max_minutes,
-    )
 
 
 def facts_probe(workspace: Workspace) -> FactsProbe:

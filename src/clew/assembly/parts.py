@@ -1,18 +1,37 @@
-"""THE list of parts: every capability of a session, in the order in which they are asked and told."""
+"""THE list of parts: every capability of a session, in the order in which they are asked and told.
 
+This is the registry of what only some sessions need: parts are imported here where they are made, and what a part of
+every session loads later is handed to it by a function of this module.
+"""
+
+import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from clew.agents.factory import AgentFactory
+from clew.config.skill_places import Around
+from clew.engine.compaction.window_meter import WindowMeter
 from clew.host.door import Door
-from clew.host.part import Part, PartSetup
+from clew.host.part import MoreTools, Part, PartSession, PartSetup
 from clew.host.socket_life import SocketPart
-from clew.parts.hooks.part import HookPart
+from clew.host.workspace import Workspace
 from clew.parts.memory.part import MemoryPart
 from clew.parts.notifications.part import NotificationPart
 from clew.parts.plan.part import PlanPart
 from clew.parts.skills.part import SkillPart
 from clew.parts.tasks.part import TaskPart
 from clew.parts.window.part import WindowPart
+from clew.protocol.entries import Entry, SystemPromptEntry
+from clew.tools.toolset import LateTools
 from clew.transcript.log.store import SessionStore
+
+if TYPE_CHECKING:
+    from clew.agents.children import Children
+    from clew.engine.compaction.compactor import Consent
+    from clew.host.socket_server import SocketServer
+    from clew.parts.skills.session_skills import SessionSkills
+    from clew.parts.window.room import WindowRoom
 
 PartMaker = Callable[[PartSetup], Part]
 
@@ -20,34 +39,51 @@ PartMaker = Callable[[PartSetup], Part]
 def parts_of(setup: PartSetup, door: Door, more: Sequence[PartMaker] = ()) -> tuple[Part, ...]:
     """The parts that a session has from its first moment on. `more`: those that only this one has. Raises
     SettingsError."""
-    request, workspace = setup.request, setup.workspace
-    hooks = HookPart(setup)
+    request, workspace, settings = setup.request, setup.workspace, setup.workspace.settings
     memory = MemoryPart(setup)
-    found: list[Part] = [hooks]
+    found: list[Part] = []
+    consent: Consent | None = None
+    hooked = may_have_hooks(workspace)
+    if hooked or request.entrypoint != "print":
+        from clew.parts.hooks.part import HookPart  # where there may be a hook, or somebody may bring one later
+
+        hooks = HookPart(setup, expected=hooked)
+        found, consent = [hooks], hooks.before_compaction
     if not request.bare:
-        found.append(SkillPart(setup))
+        found.append(SkillPart(setup, session_skills))
     expected = may_have_servers(setup)
     if expected or request.driven:
         from clew.parts.mcp.part import McpPart  # where there may be a server, or a program may bring one
 
         found.append(McpPart(setup, expected=expected))
-    if workspace.settings.output_style or request.driven:
+    if settings.output_style or request.driven:
         from clew.parts.output_style.part import OutputStylePart, output_style  # where a style may be named
 
         if name := output_style(setup):
             found.append(OutputStylePart(setup, name))
     found += [PlanPart(setup), TaskPart()]
-    lsp = workspace.settings.lsp.mode
+    lsp = settings.lsp.mode
     if workspace.trusted and (lsp == "on" or (lsp == "auto" and not request.headless)):
         from clew.parts.language_servers.part import LanguageServerPart  # where one may be asked
 
         found.append(LanguageServerPart(setup))
-    found += [memory, WindowPart(setup, consent=hooks.before_compaction)]
+    found.append(memory)
+    if settings.memory.enabled and settings.memory.auto == "suggest":
+        from clew.parts.memory.suggestions import MemorySuggestionPart  # where the user asked for it
+
+        found.append(MemorySuggestionPart(setup))
+    found.append(WindowPart(setup, window_room, consent=consent))
     if is_oriented(setup):
         from clew.parts.orientation.part import OrientationPart  # where words are wanted
 
         found.append(OrientationPart(setup, memory.memory.text))
-    return (*found, NotificationPart(setup), *(make(setup) for make in more), SocketPart(setup, door))
+    webhook = None
+    if settings.notifications.webhook:
+        from clew.parts.notifications.webhook import webhook_of  # where one is configured
+
+        webhook = webhook_of(workspace)
+    found.append(NotificationPart(setup, webhook))
+    return (*found, *(make(setup) for make in more), SocketPart(setup, lambda path: socket_server(door, path)))
 
 
 def answering_parts(setup: PartSetup, known: Sequence[Part]) -> tuple[Part, ...]:
@@ -55,6 +91,7 @@ def answering_parts(setup: PartSetup, known: Sequence[Part]) -> tuple[Part, ...]
     from clew.parts.doctor.part import DoctorPart  # what nobody asks for is not loaded
     from clew.parts.files.part import FilePart
     from clew.parts.history.part import HistoryPart
+    from clew.parts.hooks.part import HookPart
     from clew.parts.mcp.part import McpPart
     from clew.parts.models.part import ModelPart
     from clew.parts.orientation.part import OrientationPart
@@ -65,6 +102,8 @@ def answering_parts(setup: PartSetup, known: Sequence[Part]) -> tuple[Part, ...]
     from clew.parts.undo.part import UndoPart
 
     found: list[Part] = [] if any(isinstance(part, McpPart) for part in known) else [McpPart(setup)]
+    if not any(isinstance(part, HookPart) for part in known):
+        found.append(HookPart(setup, expected=False))
     orientation = next((part for part in known if isinstance(part, OrientationPart)), None)
     if orientation is None:
         orientation = OrientationPart(setup, "", speaks=False)
@@ -102,3 +141,64 @@ def may_have_servers(setup: PartSetup) -> bool:
     files = [(workspace.home / "mcp.json", "user"), (kept / "mcp.json", "local")]
     files += [(workspace.root / ".mcp.json", "project")] if workspace.trusted else []
     return any(source in workspace.sources and file.exists() for file, source in files)
+
+
+def may_have_hooks(workspace: Workspace) -> bool:
+    """Whether it is worth looking: a few names on disk, and what settings say anyway."""
+    loaded, env = workspace.loaded, workspace.env
+    if loaded.settings.hooks or loaded.given_hooks is not None:
+        return True
+    claude = env.get("CLAUDE_CONFIG_DIR") or os.path.join(env.get("HOME") or os.path.expanduser("~"), ".claude")
+    files = [os.path.join(claude, "settings.json")]
+    if workspace.trusted:
+        names = ("settings.json", "settings.local.json")
+        files += [str(workspace.root / folder / name) for folder in (".clew", ".claude") for name in names]
+    return any(os.path.lexists(file) for file in files)
+
+
+def output_tools(schema: dict[str, Any] | None) -> MoreTools:
+    """The tool for the shape of an answer, where one is given. Raises SettingsError."""
+    if schema is None:
+        return MoreTools()
+    from clew.assembly import some_tools  # where answers have a shape
+
+    return some_tools.output_tools(schema)
+
+
+def search_tools(setup: PartSetup, late: LateTools | None, past: Sequence[Entry], *, small: bool) -> MoreTools:
+    """The search among tools that come later, where any can, or could when the session began."""
+    began = next((entry for entry in reversed(past) if isinstance(entry, SystemPromptEntry)), None)
+    if late is None and (began is None or not (began.searched or began.told)):
+        return MoreTools()
+    from clew.assembly import some_tools  # where a tool may come later
+
+    mode = setup.workspace.settings.tool_search
+    return some_tools.tool_search(mode, late, began, window=setup.model.window, small=small)
+
+
+def session_skills(setup: PartSetup, around: Callable[[], Around]) -> "SessionSkills":
+    """For the skills: what reads their files, where there are any."""
+    from clew.parts.skills.session_skills import SessionSkills
+
+    return SessionSkills(setup, around)
+
+
+def window_room(setup: PartSetup, own: PartSession, meter: WindowMeter, consent: "Consent | None") -> "WindowRoom":
+    """For the window: what makes room in it, where it is needed."""
+    from clew.parts.window.room import WindowRoom
+
+    return WindowRoom(setup, own, meter, consent)
+
+
+def socket_server(door: Door, path: Path) -> "SocketServer":
+    """For the socket: what serves it, once the first request has left."""
+    from clew.host.socket_server import SocketServer
+
+    return SocketServer(door, path)
+
+
+def children_of(factory: AgentFactory) -> "Children":
+    """For the agents: what makes, runs and ends children, with the first one."""
+    from clew.agents.children import Children
+
+    return Children(factory)

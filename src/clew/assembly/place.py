@@ -9,11 +9,31 @@ from importlib import import_module
 from typing import Any, Protocol, TypeVar, cast
 
 from clew.host.workspace import Workspace
+from clew.protocol.lookups.auth import ForgetProvider, OfferModels, ShowAuth, TryModel, UseProvider
 from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
+from clew.protocol.lookups.catalog import (
+    ChooseAgents,
+    ListCatalog,
+    ListRecent,
+    MeasureSessions,
+    MoveSession,
+    NameSession,
+    RecapSession,
+    WriteRecap,
+)
 from clew.protocol.lookups.hooks import ApproveHooks, ListHooks
-from clew.protocol.lookups.mcp import ApproveMcp, DefineMcp, ListMcp
+from clew.protocol.lookups.mcp import (
+    ApproveMcp,
+    AwaitMcpLogin,
+    BeginMcpLogin,
+    DefineMcp,
+    ForgetMcpLogin,
+    ListMcp,
+    OfferMcpAddress,
+)
 from clew.protocol.lookups.place import ListSessions, PreviewSession, RunChecks, SearchSessions
-from clew.protocol.lookups.rules_and_models import AllowRule, ListModels, ListRules, RemoveRule
+from clew.protocol.lookups.rewind import FindMoment, ListMoments, PreviewRestore, RestoreFiles
+from clew.protocol.lookups.rules_and_models import AllowRule, ForgetTrust, ListModels, ListRules, RemoveRule
 from clew.protocol.lookups.settings import ChangeSetting, ListSettings, NameSettingsFile
 
 A = TypeVar("A", bound=Answer)
@@ -22,16 +42,38 @@ CAPABILITIES: Mapping[type[Lookup[Any]], str] = {
     ListRules: "permissions",
     AllowRule: "permissions",
     RemoveRule: "permissions",
+    ForgetTrust: "permissions",
     ListHooks: "hooks",
     ApproveHooks: "hooks",
     RunChecks: "doctor",
     ListMcp: "mcp",
     ApproveMcp: "mcp",
     DefineMcp: "mcp",
+    BeginMcpLogin: "mcp",
+    OfferMcpAddress: "mcp",
+    AwaitMcpLogin: "mcp",
+    ForgetMcpLogin: "mcp",
     ListSessions: "sessions",
     SearchSessions: "sessions",
     PreviewSession: "sessions",
+    ChooseAgents: "catalog",
+    NameSession: "catalog",
+    ListCatalog: "catalog",
+    MoveSession: "catalog",
+    MeasureSessions: "catalog",
+    ListRecent: "catalog",
+    RecapSession: "orientation",
+    WriteRecap: "orientation",
+    ListMoments: "undo",
+    FindMoment: "undo",
+    PreviewRestore: "undo",
+    RestoreFiles: "undo",
     ListModels: "models",
+    ShowAuth: "models",
+    UseProvider: "models",
+    ForgetProvider: "models",
+    TryModel: "models",
+    OfferModels: "models",
     ListSettings: "preferences",
     NameSettingsFile: "preferences",
     ChangeSetting: "preferences",

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from clew.host.part import SeveralFit
 from clew.host.request import SessionRequest
 from clew.host.workspace import workspace_of
+from clew.parts.sessions.rows import candidate_rows
 from clew.protocol.ops import SwitchSession
 
 if TYPE_CHECKING:
@@ -37,6 +38,4 @@ def another(request: SessionRequest, op: SwitchSession) -> SessionRequest:
 
 def several_fit(request: SessionRequest, query: str, candidates: Sequence["FoundSession"]) -> None:
     """A front end lets a person choose."""
-    from clew.parts.sessions.rows import candidate_rows  # the board is loaded only where it is shown
-
     raise SeveralFit(candidate_rows(workspace_of(request), candidates))

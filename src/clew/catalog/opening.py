@@ -8,6 +8,7 @@ import msgspec
 from clew.catalog.found_session import OWN, FoundSession
 from clew.foreign import registry
 from clew.protocol.entries import Entry
+from clew.protocol.lookups.catalog import NamedSession
 from clew.transcript.chain.chain import Chain, build_chain
 from clew.transcript.chain.links import is_snip, sets_tip
 from clew.transcript.errors import Problem, SessionNotFound, describe
@@ -32,6 +33,12 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
     """Titles, labels, turn results and the like, in file order."""
     warning: str = ""
     """What could not be read, in one line."""
+
+
+def open_named(session: NamedSession) -> Opened:
+    """Read the session that the hub named."""
+    found = FoundSession(agent=session.agent, path=Path(session.path), session_id=session.session_id, note=session.note)
+    return open_found(found)
 
 
 def open_found(found: FoundSession) -> Opened:

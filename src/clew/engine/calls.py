@@ -21,7 +21,7 @@ from clew.protocol.ids import EntryId, new_entry_id
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart, ToolResultPart
 from clew.tools.base import Tool, ToolContext, ToolResult
-from clew.tools.schemas.schema import BadArguments
+from clew.tools.schema import BadArguments
 from clew.tools.toolset import ToolSet
 
 CancelReason = Literal["sibling_error", "interrupted", "withdrawn"]

@@ -4,12 +4,12 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from clew.commands.base import SessionFacts
-from clew.headless.command_names import WITHOUT_A_SCREEN
 from clew.headless.commands import CommandRun, command_result
 from clew.protocol.client import Client
 from clew.protocol.events import Envelope, Event, ModelChanged, PermissionModeChanged
+from clew.protocol.invocables import WITHOUT_A_SCREEN
+from clew.protocol.outcome import TurnOutcome
 from clew.protocol.usage import Usage
-from clew.streaming.outcome import TurnOutcome
 from clew.streaming.shapes.stream import ResultLine
 
 OFFERED = (*WITHOUT_A_SCREEN, "bashes")

@@ -24,7 +24,7 @@ from clew.protocol.lookups.mcp import ApproveMcp
 from clew.protocol.lookups.session import ContextShown
 from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask
 from clew.protocol.ops import Close, Op, SetModel, SetPermissionMode
-from clew.streaming.outcome import TurnOutcome
+from clew.protocol.outcome import TurnOutcome
 from clew.streaming.results import told_result
 from clew.streaming.shapes.stream import ResultLine
 

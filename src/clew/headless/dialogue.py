@@ -26,9 +26,9 @@ from clew.protocol.events import Envelope, OpRejected, PromptAccepted, SessionEn
 from clew.protocol.ids import MAIN_AGENT, EntryId, OpId, new_uuid
 from clew.protocol.op_kinds.slash_names import use_or_refusal, words_said
 from clew.protocol.ops import Close, Interrupt, Op, SubmitPrompt
+from clew.protocol.outcome import TurnOutcome
 from clew.streaming.joined_deltas import joined
 from clew.streaming.lines import StreamLines, names_of
-from clew.streaming.outcome import TurnOutcome
 from clew.streaming.results import failed_result, result_of
 from clew.streaming.shapes.control import ControlCancel, ControlRequest, ControlResponse, KeepAlive, PromptInput
 from clew.streaming.shapes.stream import InitLine, InputErrorLine, ResultLine, StateLine, StreamLine

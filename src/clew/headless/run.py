@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from clew.headless.printer import Printer
 from clew.headless.stop_signals import StopSignals, interrupts
-from clew.headless.writer import encoded
 from clew.protocol.client import Client
 from clew.protocol.events import ApprovalRequested, ApprovalResolved, Ask, Event, OpRejected, SessionStarted, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, AgentId, OpId
@@ -24,13 +23,11 @@ from clew.protocol.ops import (
     declined,
     to_agent,
 )
-from clew.protocol.refused_calls import ALL_REFUSED
-from clew.streaming.outcome import TurnOutcome
+from clew.protocol.outcome import ALL_REFUSED, TurnOutcome
 
 if TYPE_CHECKING:
     from clew.headless.slash_name import SlashName
     from clew.streaming.lines import StreamLines
-    from clew.streaming.shapes.stream import StreamLine
 
 OutputFormat = Literal["text", "json", "stream-json"]
 NAMED_DENIALS = 3
@@ -209,23 +206,19 @@ def printer_of(options: HeadlessOptions, out: TextIO, err: TextIO) -> Printer:
     """What prints; a reader of a stream is watched, and gets pieces that waited for it as one."""
     if options.output_format != "stream-json":
         return Printer(out, err)
-    from clew.streaming.joined_deltas import joined  # as below
-
-    return Printer(out, err, watched=True, join=joined)
+    return json_output().stream_printer(out, err)
 
 
-def results():
-    """What makes the one line that is the result."""
-    from clew.streaming import results  # as below
+def json_output():
+    """What makes lines for programs: a run that prints words loads none of it."""
+    from clew.headless import json_output
 
-    return results
+    return json_output
 
 
 def stream_lines(options: HeadlessOptions) -> "StreamLines":
     """The lines that were asked for."""
-    from clew.streaming.lines import StreamLines  # a run that prints words has none
-
-    return StreamLines(
+    return json_output().StreamLines(
         partial=options.partial,
         hooks=options.hooks,
         session_state=options.session_state,
@@ -244,7 +237,7 @@ async def answer_for_nobody(client: Client, event: Event, agent: AgentId = MAIN_
 async def report(outcome: TurnOutcome, output_format: OutputFormat, printer: Printer, *, for_people: bool) -> None:
     """The one result, and for a person what it does not say."""
     if output_format != "text":
-        await printer.write(results().result_of(outcome))
+        await printer.write(json_output().result_of(outcome))
     elif outcome.answer:
         printer.text(outcome.answer)
     if not for_people:
@@ -262,7 +255,7 @@ async def tell(outcome: TurnOutcome, text: str, output_format: OutputFormat, pri
     if output_format == "text":
         printer.text(text)
     else:
-        await printer.write(results().told_result(outcome, text))
+        await printer.write(json_output().told_result(outcome, text))
 
 
 async def told(printer: Printer, stopping: StopSignals) -> None:
@@ -278,13 +271,8 @@ async def told(printer: Printer, stopping: StopSignals) -> None:
 
 def print_unstarted(output_format: OutputFormat, error: str, *, out: TextIO) -> None:
     """The lines of a run that could not begin: programs that read JSON wait for a result."""
-    lines: list[StreamLine] = [results().failed_result(error)] if output_format != "text" else []
-    if output_format == "stream-json":
-        from clew.streaming.lines import init_without_session  # as above
-
-        lines.insert(0, init_without_session())
-    for line in lines:
-        out.write(encoded(line).decode())
+    if output_format != "text":
+        json_output().print_failed(error, stream=output_format == "stream-json", out=out)
     out.flush()
 
 

@@ -1,14 +1,40 @@
-"""Going on with another agent's session: a new one of ours that starts from its words and links to its file."""
+"""Pasts that the list of all sessions is needed for: one meant by words, another agent's, the title of a branch.
+
+Going on with another agent's session makes a new one of ours that starts from its words and links to its file.
+"""
 
 from pathlib import Path
 
+from clew.catalog.agent_places import agent_places
+from clew.catalog.branch_title import title_of_branch
+from clew.catalog.find_session import find_session
+from clew.catalog.found_session import FoundSession
 from clew.foreign.registry import identify, read
 from clew.foreign.seed import to_clew_session
+from clew.host.request import SessionRequest
+from clew.host.workspace import Workspace
 from clew.protocol.ids import SessionId
 from clew.transcript.chain.chain import build_chain
 from clew.transcript.errors import SessionNotFound
 from clew.transcript.log.codec import encode
+from clew.transcript.log.store import SessionStore
 from clew.transcript.past.fork import Fork
+
+__all__ = ["adopt", "found", "title_of_branch"]
+
+
+def found(wanted: str, request: SessionRequest, workspace: Workspace, store: SessionStore) -> FoundSession:
+    """The session that is meant by anything that a list prints. Raises TranscriptError."""
+    places = agent_places(workspace.settings.foreign)
+    return find_session(
+        store,
+        wanted,
+        request.cwd,
+        homes=places.homes,
+        env=request.env,
+        agents=places.agents,
+        choose=request.choose,
+    )
 
 
 def adopt(path: Path, session_id: SessionId, cwd: Path, *, agent: str = "", source_session: str = "") -> Fork:

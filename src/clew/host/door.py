@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from clew.agents.permits import MODES, Permits
 from clew.agents.runner import AgentRunner
 from clew.engine.turn import Prompt
-from clew.host.connection import Connection
-from clew.host.listener import Listener
+from clew.host.connection import Connection, Listener
 from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, SeveralFit, nothing, too_late
 from clew.host.replay import Replay
 from clew.host.session import Session

@@ -11,13 +11,15 @@ from clew.host.request import SessionRequest
 from clew.host.workspace import Workspace
 from clew.llm.errors import MissingCredential
 from clew.llm.model import Model
-from clew.llm.models.connect import connect, default_model
+from clew.llm.models.connect import connect, default_model, target_of
 from clew.llm.models.target import Target
 from clew.llm.request import Thinking
 from clew.llm.retry import RetryPolicy
 
 OVERLOADS_BEFORE_FALLBACK = 3
 THINKING_VARIABLE = "MAX_THINKING_TOKENS"
+SMALL_WINDOW = 16_000
+"""Tokens. Below that all tools and the whole prompt would take too much of it."""
 
 
 class NoModel(Exception):
@@ -33,6 +35,12 @@ def connector(workspace: Workspace) -> Callable[[str], Model]:
         return connect(name, providers=settings.providers, env=workspace.env, retry=retry)
 
     return connect_named
+
+
+def check_model(workspace: Workspace) -> None:
+    """See that the configured model can be had, without making one. Raises NoModel, MissingCredential or
+    UnknownModel."""
+    target_of(chosen_model(workspace), providers=workspace.settings.providers, env=workspace.env)
 
 
 def key_source(model: Model) -> str:
@@ -93,3 +101,14 @@ def chosen_model(workspace: Workspace) -> str:
             "docs/models.md"
         )
     return name
+
+
+def is_small(window: int) -> bool:
+    """Whether a session that starts with such a window needs the small set."""
+    return window < SMALL_WINDOW
+
+
+def small_words(model: Model, *, chosen: bool) -> str:
+    """The line that tells a person. `chosen`: the tools are those that were asked for."""
+    tools = "the tools you named" if chosen else "Read, Edit, Write, Bash and Grep only (--tools names others)"
+    return f"{model.name} has a window of {model.window:,} tokens: a short prompt, and {tools}"

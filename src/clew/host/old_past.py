@@ -109,6 +109,13 @@ def newest_here(workspace: Workspace, store: SessionStore) -> Path:
         raise SessionNotFound(f"{error}; {hint}") from error
 
 
+def catalogued():
+    """The list of all sessions and the readers of other agents: loaded where an id of ours does not say enough."""
+    from clew.host import adoption
+
+    return adoption
+
+
 def named(request: SessionRequest, workspace: Workspace, store: SessionStore) -> SessionRequest:
     """The session that is meant by what was given: an id of ours at once, everything else by the list of all."""
     if request.source_agent:
@@ -117,20 +124,7 @@ def named(request: SessionRequest, workspace: Workspace, store: SessionStore) ->
     own = own_session(store, wanted)
     if own is not None:
         return replace(request, resume=str(own))
-    # The index and the readers of other agents are loaded only here.
-    from clew.catalog.agent_places import agent_places
-    from clew.catalog.find_session import find_session
-
-    places = agent_places(workspace.settings.foreign)
-    found = find_session(
-        store,
-        wanted,
-        request.cwd,
-        homes=places.homes,
-        env=request.env,
-        agents=places.agents,
-        choose=request.choose,
-    )
+    found = catalogued().found(wanted, request, workspace, store)
     if found.note:
         request.tell("info", found.note)
     if found.is_ours:
@@ -165,9 +159,7 @@ def open_old(request: SessionRequest, workspace: Workspace) -> Past:
     store = SessionStore(workspace.home)
     source = Path(request.resume or "")
     if not is_ours(source, store):
-        from clew.host.adoption import adopt  # readers of other agents are loaded for their own files only
-
-        taken = adopt(
+        taken = catalogued().adopt(
             source,
             new_id(request),
             workspace.cwd,
@@ -183,9 +175,7 @@ def open_old(request: SessionRequest, workspace: Workspace) -> Past:
     if request.fork:
         title = ""
         if request.branched:
-            from clew.catalog.branch_title import title_of_branch  # the index is loaded only here
-
-            title = title_of_branch(loaded, store)
+            title = catalogued().title_of_branch(loaded, store)
         fork = fork_session(loaded, new_id(request), timestamp=utc_now(), title=title)
         return started_from(fork, request, workspace, store, notes=notes_of(loaded))
     return resumed(source, request, loaded)

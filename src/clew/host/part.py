@@ -26,8 +26,9 @@ from clew.protocol.ids import AgentId
 from clew.protocol.invocables import InvocableRow
 from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.ops import AnswerOp, Op, OpBase
+from clew.protocol.tools import ToolSpec
 from clew.tools.base import Tool
-from clew.tools.toolset import LateTools
+from clew.tools.toolset import LateTools, ToolSet
 
 if TYPE_CHECKING:
     from clew.host.session import EndReason, Session
@@ -61,6 +62,24 @@ def too_late(pending: PendingAnswers, op: AnswerOp) -> str:
 
 def nothing() -> None:
     """The effect of an op that was done by being understood."""
+
+
+class MoreTools(Struct, kw_only=True):
+    """Tools that only some sessions have, and what belongs to them; most have none."""
+
+    tools: tuple[Tool[Any], ...] = ()
+    told: tuple[ToolSpec, ...] = ()
+    """Tools that come and go, told in full."""
+    middlewares: tuple[Middleware, ...] = ()
+    searched: bool = False
+    """Tools that come later are searched for."""
+
+    def attach(self, tools: ToolSet) -> None:
+        """The set of the session is there."""
+        for tool in self.tools:
+            look = getattr(tool, "look_through", None)
+            if look is not None:
+                look(tools)
 
 
 class PartSetup(Struct, frozen=True, kw_only=True):

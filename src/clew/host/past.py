@@ -14,9 +14,8 @@ from clew.protocol.ids import EntryId, SessionId, new_uuid
 from clew.protocol.standing import Standing
 from clew.protocol.state import AgentState
 from clew.transcript.errors import TranscriptError
-from clew.transcript.log.origin import is_conversation
 from clew.transcript.log.stamp import utc_now
-from clew.transcript.log.store import SessionStore, checked_id, read_project, tool_results_dir
+from clew.transcript.log.store import SessionStore, checked_id, is_conversation, read_project, tool_results_dir
 from clew.transcript.log.writer import NullWriter, TranscriptSink, TranscriptWriter
 
 if TYPE_CHECKING:

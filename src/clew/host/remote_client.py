@@ -34,7 +34,7 @@ from clew.protocol.wire import (
     op_frame,
     said_by_session,
 )
-from clew.transcript.log.lease import Owner
+from clew.transcript.log.lease import Owner, holder_of, lock_path, read_owner
 
 A = TypeVar("A", bound=Answer)
 CONNECT_S = 10.0
@@ -43,6 +43,23 @@ GONE = "the session's process is gone"
 
 class NotReached(Exception):
     """The session cannot be reached, or does not let us in; the words are for a person."""
+
+
+async def reach_session(transcript: Path, session_id: str, rights: Rights, name: str) -> "RemoteClient":
+    """Connect to the process that runs a session. Raises NotReached, which names the way on where nobody runs it; the
+    socket of a dead process is removed."""
+    owner = holder_of(transcript)
+    if owner is None:
+        _forget_dead_socket(transcript)
+        raise NotReached(f"no process runs it now; clew -r {session_id} goes on with it")
+    return await reach(owner, rights, name)
+
+
+def _forget_dead_socket(transcript: Path) -> None:
+    with contextlib.suppress(OSError):
+        owner = read_owner(lock_path(transcript).read_bytes())
+        if owner is not None:
+            remove_dead(owner)
 
 
 async def reach(owner: Owner, rights: Rights, name: str) -> "RemoteClient":

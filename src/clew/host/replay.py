@@ -1,6 +1,6 @@
 """The running step so far, for a front end that joins in the middle of it."""
 
-from clew.host.listener import Droppable, joined
+from clew.host.connection import Droppable, joined
 from clew.protocol.events import (
     AgentEnded,
     ArgumentsDelta,

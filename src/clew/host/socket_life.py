@@ -2,11 +2,10 @@
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clew.host.door import Door
 from clew.host.part import Part, PartSession, PartSetup
 from clew.protocol.events import Ask, Event, ReplyAwaited, ReplyBegan, TurnEnded
 from clew.protocol.ids import AgentId
@@ -27,8 +26,9 @@ class SocketPart(Part):
     """Starts and stops the socket of one session, and marks its process as one that holds a session. A socket that
     cannot be had never keeps the session from working."""
 
-    def __init__(self, setup: PartSetup, door: Door) -> None:
-        self._door = door
+    def __init__(self, setup: PartSetup, make_server: "Callable[[Path], SocketServer]") -> None:
+        """`make_server`: loads what serves, for a path."""
+        self._make_server = make_server
         sink, workspace = setup.past.sink, setup.workspace
         self._log = sink if isinstance(sink, TranscriptWriter) else None
         self._path = socket_path(setup.past.session_id, workspace.env, workspace.home)
@@ -57,12 +57,10 @@ class SocketPart(Part):
             self._starting = asyncio.get_running_loop().create_task(self._serve(log))
 
     async def _serve(self, log: TranscriptWriter) -> None:
-        from clew.host.socket_server import NoSocket, SocketServer  # loaded when the first request has left
-
-        server = SocketServer(self._door, self._path)
+        server = self._make_server(self._path)
         try:
             if len(os.fsencode(self._path)) > MAX_PATH_BYTES:
-                raise NoSocket(f"{self._path} is longer than {MAX_PATH_BYTES} bytes")
+                raise OSError(f"{self._path} is longer than {MAX_PATH_BYTES} bytes")
             await server.start()
             self._server = server
             log.announce(socket=str(self._path))

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from clew import __version__
-from clew.host.connection import Connection
+from clew.host.connection import Connection, Listener
 from clew.host.door import Door
-from clew.host.listener import Listener
 from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.ops import Leave
 from clew.protocol.rights import rights_of

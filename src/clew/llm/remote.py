@@ -25,8 +25,7 @@ from clew.llm.reply import (
 from clew.llm.request import ModelRequest
 from clew.llm.retry import RetryPolicy, Schedule, system_random
 from clew.llm.text_calls import TextCallLift
-from clew.llm.wires.base import Decoder, HttpRequest
-from clew.llm.wires.history import history_for
+from clew.llm.wires.base import Decoder, HttpRequest, history_for
 from clew.llm.wires.registry import parser_for, wire_for
 from clew.protocol.messages import Message
 from clew.protocol.usage import Usage

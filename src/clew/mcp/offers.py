@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from clew.mcp import extras
 from clew.mcp.ports import CallOutcome, ServerConnection, ServerError
 from clew.mcp.server import McpServer
 
@@ -84,10 +85,8 @@ async def resources_of(connection: ServerConnection) -> tuple[OfferedResource, .
 
 async def prompt_words(connection: ServerConnection, name: str, arguments: Mapping[str, str]) -> CallOutcome:
     """What a prompt says with these arguments. Raises ServerError."""
-    from clew.mcp.results import Collected  # a server is connected, so the SDK is there
-
     said = await connection.ask(lambda client: client.get_prompt(name, dict(arguments)))
-    found = Collected()
+    found = extras.results().Collected()
     for message in said.messages[:MAX_RESOURCES]:
         found.add(message.content)
     return bounded(found.outcome(is_error=False))
@@ -95,10 +94,8 @@ async def prompt_words(connection: ServerConnection, name: str, arguments: Mappi
 
 async def resource_content(connection: ServerConnection, uri: str) -> CallOutcome:
     """What a resource holds. Raises ServerError."""
-    from clew.mcp.results import resource_outcome  # a server is connected, so the SDK is there
-
     said = await connection.ask(lambda client: client.read_resource(uri))
-    return resource_outcome(said.contents)
+    return extras.results().resource_outcome(said.contents)
 
 
 def bounded(outcome: CallOutcome) -> CallOutcome:

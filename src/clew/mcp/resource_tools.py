@@ -10,7 +10,7 @@ from clew.permissions.access import Access, ToolAccess
 from clew.protocol.tools import ToolSpec
 from clew.text.terminal_text import sanitize
 from clew.tools.base import Effect, Tool, ToolContext, ToolResult
-from clew.tools.schemas.schema import schema_of
+from clew.tools.schema import schema_of
 
 if TYPE_CHECKING:
     from clew.mcp.server import McpServer

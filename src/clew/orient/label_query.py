@@ -11,8 +11,7 @@ from clew.orient.labels import LabelledCall
 from clew.orient.side_query import SideQueries, SideQuery
 from clew.protocol.messages import result_text
 from clew.text.redact import redact
-from clew.text.terminal_text import sanitize
-from clew.text.terminal_width import clip
+from clew.text.terminal_text import clip, sanitize
 
 PURPOSE = "tool-use-summary"
 MAX_FIELD = 300

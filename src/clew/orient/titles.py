@@ -13,8 +13,8 @@ from clew.orient.label_query import clean_label
 from clew.orient.side_query import SideQueries, SideQuery
 from clew.orient.verify import Evidence
 from clew.text.redact import redact
+from clew.text.terminal_text import clip as clip_columns
 from clew.text.terminal_text import sanitize
-from clew.text.terminal_width import clip as clip_columns
 
 PURPOSE = "session-title"
 MAX_COLUMNS = 70

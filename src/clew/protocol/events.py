@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from clew.protocol.base import DurableEvent, Envelope, EventBase, LiveEvent, union_of
 from clew.protocol.event_kinds.agents import (
     Actor,
     AgentChanged,
@@ -41,7 +42,6 @@ from clew.protocol.event_kinds.asks import (
     Refuser,
     RuleOffer,
 )
-from clew.protocol.event_kinds.base import DurableEvent, Envelope, EventBase, LiveEvent
 from clew.protocol.event_kinds.context import (
     ColdReturn,
     CompactionEnded,
@@ -125,7 +125,6 @@ from clew.protocol.event_kinds.words import (
     SideQueryBooked,
     TitleChanged,
 )
-from clew.protocol.unions import union_of
 
 if TYPE_CHECKING:
     Durable = DurableEvent

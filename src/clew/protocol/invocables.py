@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from clew.protocol.event_kinds.base import LiveEvent
+from clew.protocol.base import LiveEvent
 
 _NAMES = """
     ? away bashes branch catchup clear commands compact config context copy cost diff doctor effort exit export fork
@@ -14,6 +14,12 @@ _NAMES = """
 RESERVED_NAMES = frozenset(_NAMES.split())
 """The slash names of our own commands, which no name of the user's replaces; listed, so that knowing them loads none:
 tests/unit/commands/test_names.py holds it against the commands themselves."""
+_ALIASES = frozenset(["?", "away", "catchup", "exit", "q", "rename", "usage"])
+_WITH_A_SCREEN = frozenset(
+    ["bashes", "branch", "copy", "fork", "new", "quit", "reopen", "resume", "tasks", "unpin", "vim"]
+)
+WITHOUT_A_SCREEN = tuple(sorted(RESERVED_NAMES - _ALIASES - _WITH_A_SCREEN))
+"""The slash commands that work without a screen, for programs that offer them; naming them loads none."""
 
 InvocableKind = Literal["command", "skill", "prompt"]
 """`prompt`: one that an MCP server offers."""

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, ClassVar
 
-from clew.protocol.event_kinds.base import EventBase
+from clew.protocol.base import EventBase, OpBase, union_of
 from clew.protocol.event_kinds.context import (
     CompactionEnded,
     CompactionFailed,
@@ -30,7 +30,6 @@ from clew.protocol.op_kinds.answers import (
     kind_of,
     to_agent,
 )
-from clew.protocol.op_kinds.base import OpBase
 from clew.protocol.op_kinds.programs import (
     AddMcpServers,
     AnswerHookCall,
@@ -43,7 +42,6 @@ from clew.protocol.op_kinds.programs import (
 )
 from clew.protocol.op_kinds.slash_names import ChooseSkills, InvocableOp, UseInvocable
 from clew.protocol.rights import Rights
-from clew.protocol.unions import union_of
 
 
 class SubmitPrompt(OpBase, frozen=True, kw_only=True, tag="prompt.submit"):

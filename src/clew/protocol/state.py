@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from clew.protocol.base import Envelope, EventBase, union_of
 from clew.protocol.display import DiffBlock, FileChange, TerminalBlock, TodoBlock, TodoItem, with_change
 from clew.protocol.event_kinds.agents import (
     AgentChanged,
@@ -30,7 +31,6 @@ from clew.protocol.event_kinds.asks import (
     PlanProposed,
     PlanStanding,
 )
-from clew.protocol.event_kinds.base import Envelope, EventBase
 from clew.protocol.event_kinds.context import (
     CompactionEnded,
     CompactionFailed,
@@ -55,7 +55,6 @@ from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.messages import text_of
 from clew.protocol.standing import STOPPED_BY, Actor, Standing, standing_after, standing_of
 from clew.protocol.tally import Tally
-from clew.protocol.unions import union_of
 
 if TYPE_CHECKING:
     AnyAsk = Ask

@@ -6,7 +6,7 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from clew.protocol.event_kinds.base import EventBase
+from clew.protocol.base import EventBase
 from clew.protocol.event_kinds.turns import AttemptEnded, TurnEnded
 from clew.protocol.event_kinds.words import SideQueryBooked
 from clew.protocol.usage import Usage

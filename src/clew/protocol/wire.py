@@ -11,11 +11,9 @@ import msgspec
 from msgspec import Raw, Struct
 
 from clew.protocol import lookups
-from clew.protocol.event_kinds.base import Envelope, EventBase
+from clew.protocol.base import Envelope, EventBase, OpBase, leaves, union_of
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, SessionId
 from clew.protocol.lookups.base import Answer, Lookup
-from clew.protocol.op_kinds.base import OpBase
-from clew.protocol.unions import leaves, union_of
 
 WIRE_VERSION = 2
 """Goes up when a frame, an op, an event or a lookup changes so that an older reader would misunderstand it."""

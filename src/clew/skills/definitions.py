@@ -7,7 +7,7 @@ import unicodedata
 from msgspec import Struct
 
 from clew.config.skill_places import Folder, Kind
-from clew.prompts.memory_file import visible
+from clew.prompts.memory import visible
 from clew.protocol.invocables import InvocableRow
 from clew.skills.front_matter import FrontMatterError, Value, parse
 from clew.system.files import NotRegular, open_regular

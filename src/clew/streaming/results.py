@@ -7,8 +7,8 @@ from msgspec import UNSET
 
 from clew.protocol.events import ApprovalResolved
 from clew.protocol.ids import new_uuid
+from clew.protocol.outcome import TurnOutcome
 from clew.protocol.tally import ModelUse
-from clew.streaming.outcome import TurnOutcome
 from clew.streaming.shapes.stream import Denial, ModelTotals, ResultLine, ResultSubtype, SideTotals
 
 SUBTYPES: dict[str, ResultSubtype] = {

@@ -16,7 +16,7 @@ from clew.protocol.ids import AgentId, CallId, TaskId
 from clew.protocol.messages import ResultContent
 from clew.protocol.standing import Standing
 from clew.protocol.tools import ToolSpec
-from clew.tools.schemas.schema import decode_arguments, schema_of
+from clew.tools.schema import decode_arguments, schema_of
 
 P = TypeVar("P", bound=Struct)
 Effect = Literal["none", "session", "world"]

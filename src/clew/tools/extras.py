@@ -22,6 +22,13 @@ def process():
     return process
 
 
+def sandbox_policy():
+    """What holds commands."""
+    from clew.system.sandbox import policy
+
+    return policy
+
+
 def sandbox_status():
     """The self-test of the sandbox."""
     from clew.system.sandbox import status

@@ -1,11 +1,13 @@
-"""The list of builtin tools, in the fixed order in which a model is told of them."""
+"""The list of builtin tools, in the fixed order in which a model is told of them, and the few of a small window."""
 
 from collections.abc import Collection
 from typing import Any
 
+from msgspec import Struct
+
+from clew.protocol.tools import ToolSpec
 from clew.tools.base import Tool
 from clew.tools.builtin.ask_user import AskUser
-from clew.tools.builtin.base import BuiltinTool
 from clew.tools.builtin.bash import Bash
 from clew.tools.builtin.bash_output import BashOutput
 from clew.tools.builtin.edit import Edit
@@ -19,7 +21,7 @@ from clew.tools.builtin.read import Read
 from clew.tools.builtin.todo_write import TodoWrite
 from clew.tools.builtin.web_fetch import WebFetch
 from clew.tools.builtin.write import Write
-from clew.tools.session import ToolSession
+from clew.tools.session import BuiltinTool, ToolSession
 
 BUILTIN: tuple[type[BuiltinTool[Any]], ...] = (
     Bash,
@@ -51,3 +53,44 @@ def builtin_tools(
     return tuple(
         tool(session) for tool in BUILTIN if (allowed is None or tool.name in allowed) and tool.name not in disallowed
     )
+
+
+class ShortForm(Struct, frozen=True, kw_only=True):
+    """What is told of a tool where the window is small. Everything else it takes still works."""
+
+    words: str
+    parameters: tuple[str, ...]
+
+
+SMALL_SET: dict[str, ShortForm] = {
+    "Bash": ShortForm(
+        words="Runs a command in a fresh bash; only the directory is kept, nothing can prompt. A sandbox may hold it: "
+        "no network, writes only in the workspace. leave_sandbox asks the user; only when it failed for that reason.",
+        parameters=("command", "timeout", "leave_sandbox"),
+    ),
+    "Read": ShortForm(
+        words="Reads a file with line numbers. Use offset and limit for long ones.",
+        parameters=("file_path", "offset", "limit"),
+    ),
+    "Edit": ShortForm(
+        words="Replaces exact text in a file that was read before. old_string must be unique, or replace_all true.",
+        parameters=("file_path", "old_string", "new_string", "replace_all"),
+    ),
+    "Write": ShortForm(
+        words="Creates a file or replaces all of it. An existing one must have been read first.",
+        parameters=("file_path", "content"),
+    ),
+    "Grep": ShortForm(
+        words="Searches files with regular expressions. output_mode: files_with_matches (default), content, count.",
+        parameters=("pattern", "path", "glob", "output_mode", "-i", "-C"),
+    ),
+}
+
+
+def short_spec(spec: ToolSpec) -> ToolSpec:
+    """The spec in its short form, if it has one."""
+    form = SMALL_SET.get(spec.name)
+    if form is None:
+        return spec
+    properties = {name: spec.schema["properties"][name] for name in form.parameters}
+    return ToolSpec(name=spec.name, description=form.words, schema=spec.schema | {"properties": properties})

@@ -1,15 +1,17 @@
-"""The state tools share within one session: directory, roots, files read, shells, todos."""
+"""The state tools share within one session (directory, roots, files read, shells, todos), its sandbox, and the base of
+builtin tools, which work in it."""
 
 import os
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from msgspec import Struct
 
 from clew.protocol.display import TodoItem
 from clew.protocol.ids import CallId
-from clew.tools.extras import shells
+from clew.tools.base import Tool
+from clew.tools.extras import sandbox_policy, sandbox_status, shells
 
 if TYPE_CHECKING:
     from clew.protocol.events import PlanAnswered
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from clew.system.sandbox.tree import WorkspaceTree
     from clew.tools.base import PlanProposal, TaskPort, ToolResult
     from clew.tools.shells import Background, Shells
+
 
 MAX_CLAIMS = 1_000
 
@@ -191,3 +194,57 @@ class ToolSession:
             await self._shells.close()
         if self.sandbox is not None and not self._shared_sandbox:
             self.sandbox.close()
+
+
+P = TypeVar("P", bound=Struct)
+
+
+class BuiltinTool(Tool[P]):
+    """A tool of ours; made once per session by the registry."""
+
+    def __init__(self, session: ToolSession) -> None:
+        self.session = session
+
+
+def open_sandbox(
+    *,
+    mode: str,
+    network: bool,
+    writable: Sequence[str] = (),
+    home: str = "",
+    search_path: str = "",
+    clew_home: Path,
+    sockets: Path | None = None,
+    allowed: Callable[[str], bool] | None = None,
+    max_memory_mb: int = 0,
+    max_processes: int = 0,
+) -> "Sandbox | None":
+    """None when the user switched it off. `mode` is auto, required or off, as in the settings.
+
+    The machine is tested when the first command comes, once per boot; our own state, and
+    `sockets`, where sessions can be reached, are hidden from commands.
+    `allowed` says which credential files of the workspace the user lets commands read.
+    """
+    if mode == "off":
+        return None
+    return sandbox_policy().Sandbox(
+        lambda: sandbox_status().current_status(clew_home / "cache"),
+        network=network,
+        required=mode == "required",
+        writable=writable,
+        hidden=(str(clew_home), *((str(sockets),) if sockets is not None else ())),
+        home=home,
+        search_path=search_path,
+        aside=str(clew_home / "taken"),
+        allowed=allowed,
+        max_memory=max_memory_mb * 1_000_000 or machine_memory() * 3 // 4,
+        max_processes=max_processes,
+    )
+
+
+def machine_memory() -> int:
+    """Bytes of memory that the machine has; 0 where it does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (OSError, ValueError):
+        return 0

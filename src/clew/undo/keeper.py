@@ -4,38 +4,25 @@ import asyncio
 import threading
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.protocol.display import DiffBlock
-from clew.protocol.ids import MAIN_AGENT
+from clew.protocol.entries import Entry
+from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId, SessionId
+from clew.undo import preview, restore
 from clew.undo.errors import NothingToRestore
 from clew.undo.limits import UndoLimits
 from clew.undo.plan import FilePlan, RestorePlan, plan_restore
+from clew.undo.points import prompts_of
+from clew.undo.restore import Restored
 from clew.undo.scan import Stopped
-from clew.undo.state import ChangingCall, Checkpoint
+from clew.undo.state import ChangingCall, Checkpoint, bounded
 from clew.undo.workspace import KeptCall, UndoWorkspace
 
-if TYPE_CHECKING:
-    from clew.undo.restore import Restored
-
 T = TypeVar("T")
-
-
-def previews():
-    """Diffs of what a restore would do: loaded when somebody wants to see them."""
-    from clew.undo import preview
-
-    return preview
-
-
-def restores():
-    """What carries a restore out: a session that only keeps files loads none of it."""
-    from clew.undo import restore
-
-    return restore
 
 
 class ScanProgress(Struct, frozen=True, kw_only=True):
@@ -134,7 +121,7 @@ class UndoKeeper:
             cut = place.journal.unfinished()
             if cut is None:
                 return None
-            plan = plan_restore((restores().rest_of(cut),), place.store, place.roots)
+            plan = plan_restore((restore.rest_of(cut),), place.store, place.roots)
             return replace(plan, undoes=cut.undoes), cut
 
         return await self._in_thread(work)
@@ -168,7 +155,7 @@ class UndoKeeper:
         force: bool = False,
         progress: Callable[[int, int], None] | None = None,
         finishes: Checkpoint | None = None,
-    ) -> "Restored":
+    ) -> Restored:
         """Carry a plan out; see `apply_plan`. `progress` is called on this loop."""
         loop = asyncio.get_running_loop()
 
@@ -176,9 +163,9 @@ class UndoKeeper:
             if progress is not None:
                 loop.call_soon_threadsafe(progress, done, total)
 
-        def work(place: UndoWorkspace) -> "Restored":
+        def work(place: UndoWorkspace) -> Restored:
             place.settle()
-            done = restores().apply_plan(
+            done = restore.apply_plan(
                 plan,
                 store=place.store,
                 journal=place.journal,
@@ -200,15 +187,15 @@ class UndoKeeper:
 
     async def preview(self, plan: RestorePlan) -> tuple[DiffBlock, ...]:
         """A plan as diffs, in its order."""
-        return await self._in_thread(lambda place: tuple(previews().preview(file, place.store) for file in plan.files))
+        return await self._in_thread(lambda place: tuple(preview.preview(file, place.store) for file in plan.files))
 
     async def changed(self, files: Sequence[FilePlan]) -> tuple[DiffBlock, ...]:
         """The paths of a plan as what was done to them: from the state it would bring back to what is there now."""
-        return await self._in_thread(lambda place: tuple(previews().made_change(file, place.store) for file in files))
+        return await self._in_thread(lambda place: tuple(preview.made_change(file, place.store) for file in files))
 
     async def made_by(self, checkpoint: Checkpoint) -> tuple[DiffBlock, ...]:
         """What a call did to files that are there now, as diffs: of many files the first, of long diffs the figures."""
-        return await self._in_thread(lambda place: previews().made_by(checkpoint, place.store))
+        return await self._in_thread(lambda place: preview.made_by(checkpoint, place.store))
 
     async def close(self) -> None:
         """Stop a scan that still runs, save, let go."""
@@ -238,3 +225,27 @@ class UndoKeeper:
     def _sync_soon(self) -> None:
         if self._made is not None:
             asyncio.get_running_loop().run_in_executor(None, self._made.store.sync)
+
+
+def changing_call(
+    session: SessionId,
+    turn: int,
+    chain: Sequence[Entry],
+    *,
+    tool: str,
+    subject: str,
+    call: CallId | None = None,
+    agent: AgentId = MAIN_AGENT,
+    entry: EntryId | None = None,
+) -> ChangingCall:
+    """Whose doing a change is; `entry`: what it hangs on instead of the last prompt of the conversation."""
+    prompts = prompts_of(chain)
+    return ChangingCall(
+        session=session,
+        turn=turn,
+        call=call,
+        agent=agent,
+        entry=entry or (prompts[-1].uuid if prompts else None),
+        tool=tool,
+        subject=bounded(subject),
+    )

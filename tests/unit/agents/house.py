@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from msgspec import Struct
 
 from clew.agents.budget import TreeBudget
+from clew.agents.children import Children
 from clew.agents.factory import AgentFactory
 from clew.agents.log import AgentLog
 from clew.agents.runner import MAIN, AgentBody, AgentSpec
@@ -115,6 +116,7 @@ class House:
             self.session,
             self.shared,
             budget,
+            make_children=Children,
             connect=lambda name: models[name],
             transcript=self.path,
             limits=bounds,

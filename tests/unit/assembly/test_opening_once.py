@@ -1,5 +1,7 @@
 """Opening a session does expensive things once: the model is connected once, the log is read once."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from clew.host.request import SessionRequest
 from clew.llm.scripted import Say, ScriptedModel
 from clew.protocol.events import SessionStarted, TurnEnded
 from clew.protocol.ops import Close, SubmitPrompt
+from e2e.command import Place
 from unit.host.room import Front
 
 
@@ -50,3 +53,37 @@ async def test_a_start_and_a_resume_connect_once_and_read_once(tmp_path: Path, m
     assert read == [path]
     await run(resume=path.stem)
     assert read == [path]
+
+
+COUNTED = """
+import sys
+from clew.cli.main import run
+from clew.llm.models import connect as connecting
+
+made = []
+real = connecting.RemoteModel.__init__
+
+def counted(self, *args, **more):
+    made.append(args[0].name)
+    real(self, *args, **more)
+
+connecting.RemoteModel.__init__ = counted
+code = run(sys.argv[1:])
+print("MADE", *made)
+raise SystemExit(code)
+"""
+
+
+def test_the_command_with_a_person_connects_its_model_once(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", COUNTED, "--plain"],
+        input="",
+        capture_output=True,
+        text=True,
+        cwd=place.project,
+        env={**place.env, "CLEW_FAST_MODEL": "none"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.rpartition("MADE ")[2].split() == ["anthropic/claude-sonnet-4-5"]

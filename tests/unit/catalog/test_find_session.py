@@ -17,12 +17,14 @@ from clew.catalog.found_session import FoundSession
 from clew.catalog.listing import Catalog
 from clew.cli.main import run
 from clew.cli.run import choose_session as choosing
-from clew.cli.sub import recap_words
 from clew.cli.sub.sessions import row_line
 from clew.host.adoption import adopt
+from clew.host.workspace import open_workspace
 from clew.llm.scripted import Say, ScriptedModel
 from clew.orient.recap_query import WriterChoice
 from clew.orient.report import RecapCache
+from clew.parts.catalog.at_place import catalog_row
+from clew.parts.orientation import asked_recap
 from clew.protocol.entries import AiTitleEntry, SessionSourceEntry
 from clew.protocol.ids import SessionId
 from clew.transcript.errors import AmbiguousSession, SessionNotFound
@@ -127,7 +129,7 @@ def test_every_printed_line_leads_back_to_its_session(home: Path) -> None:
         rows, names = catalog.rows(), short_ids(catalog.ids())
     assert len({row.agent for row in rows}) == 5
     for row in rows:
-        printed = row_line(row, names, width=120)
+        printed = row_line(catalog_row(row), names, width=120)
         assert names[row.session_id] in printed
         found = find(names[row.session_id], home)
         assert (found.agent, str(found.path), found.session_id) == (row.agent, row.path, row.session_id)
@@ -240,9 +242,9 @@ async def test_model_words_are_about_the_session_asked_for(
     )
     report = RecapCache(home / "clew").report(path, agent="aider", session_id="aider-2026-01-05-10-00-00")
     model = ScriptedModel([Say("Sort parcels by weight in parcels.py.")] * 4)
-    monkeypatch.setattr(recap_words, "chosen", lambda *_: WriterChoice("scripted/model"))
-    monkeypatch.setattr(recap_words, "connect", lambda *_, **__: model)
-    await recap_words.model_words(report)
+    monkeypatch.setattr(asked_recap, "chosen", lambda *_: WriterChoice("scripted/model"))
+    monkeypatch.setattr(asked_recap, "connect", lambda *_, **__: model)
+    await asked_recap.model_words(report, open_workspace(home, os.environ))
     sent = str(model.requests)
     assert "parcels.py" in sent
     assert "shop.py" not in sent
@@ -258,14 +260,14 @@ def test_a_terminal_is_asked_for_a_number(
     err = Terminal()
     monkeypatch.setattr("sys.stdin", Terminal("7\nx\n2\n"))
     monkeypatch.setattr("sys.stderr", err)
-    assert run(["recap", "aider", "--json"]) == 0
+    assert run(["recap", "aider", "--json"]) == 0, err.getvalue()
     assert json.loads(capsys.readouterr().out)["session"] == "aider-2026-01-05-10-00-00"
     assert " 1. " in err.getvalue()
     monkeypatch.setattr("sys.stdin", Terminal(""))
     assert run(["show", "aider"]) == 1
     assert "no session was chosen" in err.getvalue()
     monkeypatch.setattr("sys.stdin", io.StringIO("1\n"))
-    assert choosing.chooser() is None
+    assert not choosing.can_choose()
 
 
 def test_an_archived_session_says_how_to_bring_it_back(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

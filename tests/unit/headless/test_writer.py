@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 import pytest
 
-from clew.headless.writer import MAX_WAITING_WORDS, OutputWriter
+from clew.headless.printer import MAX_WAITING_WORDS, OutputWriter
 from clew.streaming.joined_deltas import MAX_JOINED_CHARS, joined
 from clew.streaming.shapes.stream import NoticeLine, PartialLine
 from clew.streaming.shapes.stream_content import BlockDelta, BlockStop, Growth, InputPiece, TextPiece

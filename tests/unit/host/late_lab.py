@@ -21,8 +21,8 @@ from clew.parts.plan.part import PlanPart
 from clew.parts.skills.part import SkillPart
 from clew.protocol.tools import CALL_TOOL, SEARCH_TOOLS, ToolSpec
 from clew.tools.base import Tool, ToolContext, ToolResult
+from clew.tools.schema import BadArguments
 from clew.tools.schemas.answer_schema import AnswerSchema
-from clew.tools.schemas.schema import BadArguments
 from clew.tools.toolset import ToolSet
 from fakes.effort import HANG_S
 from unit.host.hook_lab import HookLab, session

@@ -11,12 +11,12 @@ from clew.agents.permits import Permits
 from clew.agents.runner import AgentRunner
 from clew.engine.agent import Agent
 from clew.engine.gate import PendingAnswers
+from clew.engine.loop import StepRunner
 from clew.engine.middleware.base import Middleware
 from clew.engine.middleware.limits import LimitCheck
 from clew.engine.middleware.reminders import Reminders
 from clew.engine.middleware.steering import Steering
 from clew.engine.ports import Limits
-from clew.engine.step import StepRunner
 from clew.host.door import Door, OpenSession
 from clew.host.part import Part
 from clew.host.session import Journal, Session

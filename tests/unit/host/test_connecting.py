@@ -13,7 +13,6 @@ from clew.config.load import load_settings
 from clew.host.workspace import open_workspace
 from clew.llm.keys.saved_keys import KeyedEnvironment, SavedKeys, read_saved, save_key
 from clew.llm.models.connect import configured_providers, key_variables, target_of
-from clew.llm.models.target import Secret
 from clew.parts.models.auth_status import AuthStatus, auth_status
 from clew.parts.models.provider_ways import ProviderWay, forget, take, tried
 from clew.system.environment import tool_environment
@@ -40,7 +39,7 @@ def status(home: Path, **env: str) -> AuthStatus:
 
 
 def way(provider: str, model: str = "m", key: str = "", **more: Any) -> ProviderWay:
-    return ProviderWay(provider=provider, model=model, key=Secret(key), **more)
+    return ProviderWay(provider=provider, model=model, key=key, **more)
 
 
 def test_a_key_is_kept_for_this_user_only_and_found_again(home: Path):
@@ -84,7 +83,7 @@ def test_what_the_user_wrote_by_hand_stays(home: Path):
 
 def test_only_saving_leaves_the_way_in_use_alone(home: Path):
     take(way("anthropic", "claude-opus-5-5", KEY), home)
-    take(ProviderWay(provider="openai", key=Secret(OTHER)), home)
+    take(ProviderWay(provider="openai", key=OTHER), home)
     assert read_saved(home).keys == {"anthropic": KEY, "openai": OTHER}
     assert file(home)["model"] == "anthropic/claude-opus-5-5"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel, Wait
+from clew.protocol.base import OpBase, leaves
 from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
@@ -20,7 +21,6 @@ from clew.protocol.events import (
 from clew.protocol.ids import OpId
 from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
 from clew.protocol.lookups.rules_and_models import AllowRule, ListRules
-from clew.protocol.op_kinds.base import OpBase
 from clew.protocol.ops import (
     AnswerApproval,
     Close,
@@ -32,7 +32,6 @@ from clew.protocol.ops import (
     SwitchSession,
 )
 from clew.protocol.rights import Rights, rights_of
-from clew.protocol.unions import leaves
 from engine.harness import TestHost, asks
 from unit.host.room import Front, furnished, session_with
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clew.host.listener import MAX_LIVE, Listener
+from clew.host.connection import MAX_LIVE, Listener
 from clew.llm.errors import UnknownModel
 from clew.llm.model import Model
 from clew.llm.scripted import Call, Fail, ReplyOf, Say, ScriptedModel, Wait

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.parts.notifications.part import MAX_CHARS, OWN_DOING, notice_of
+from clew.protocol.base import leaves
 from clew.protocol.event_kinds.turns import TurnEndReason
 from clew.protocol.events import (
     ApprovalRequested,
@@ -22,7 +23,6 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import CallId, RequestId
 from clew.protocol.standing import LIMITS
-from clew.protocol.unions import leaves
 
 REQUEST, CALL = RequestId("0f0f-request"), CallId("0e0e-call")
 KEY = "sk-ant-api03-" + "Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4z" * 2

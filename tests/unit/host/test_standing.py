@@ -16,6 +16,7 @@ from clew.host.old_past import OldPast
 from clew.ledger.fold import LedgerFold
 from clew.presentation.story.story import Story
 from clew.presentation.story.telling import told
+from clew.protocol.base import leaves
 from clew.protocol.entries import Entry, SystemPromptEntry
 from clew.protocol.events import (
     AgentChanged,
@@ -49,7 +50,6 @@ from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId, MessageId, R
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
 from clew.protocol.standing import STOPPED_BY, WIRE_WORDS, Standing, as_read, standing_after
 from clew.protocol.state import SessionState, after, session_state
-from clew.protocol.unions import leaves
 from clew.streaming.states import activity_of
 from clew.transcript.chain.conversation import Conversation
 from clew.transcript.index.digest import Digest

@@ -14,7 +14,6 @@ from clew.config.errors import SettingsError
 from clew.host.request import SessionRequest
 from clew.host.workspace import open_workspace, remember_trust
 from clew.llm.scripted import Call, Say, ScriptedModel
-from clew.parts.notifications.part import webhook_of
 from clew.parts.notifications.webhook import (
     ATTEMPT_S,
     LEAVE_S,
@@ -23,6 +22,7 @@ from clew.parts.notifications.webhook import (
     BadAddress,
     Webhook,
     checked_address,
+    webhook_of,
 )
 from clew.protocol.events import ApprovalRequested, ApprovalResolved, Notice, Notified, SessionStarted, TurnEnded
 from clew.protocol.ops import AnswerApproval, Close, ReportFocus, SubmitPrompt
@@ -400,7 +400,6 @@ def test_only_the_user_may_set_it(tmp_path: Path) -> None:
     workspace = open_workspace(project, env)
     assert workspace.settings.notifications.webhook == ""
     assert workspace.settings.notifications.terminal == "auto"
-    assert webhook_of(workspace) is None
     refused = [refusal.key for refusal in workspace.loaded.refused]
     assert refused.count("notifications.webhook") == 2
     given = open_workspace(project, env, settings='{"notifications": {"webhook": "https://mine.example/"}}')

@@ -12,10 +12,10 @@ import httpx2
 import pytest
 
 from clew.mcp.definitions import ServerDefinition
-from clew.mcp.login.logins import LoginStore, UnkeepableLogin
+from clew.mcp.login.logins import LoginFailed, LoginStore, UnkeepableLogin
 from clew.mcp.login.loopback import Loopback
 from clew.mcp.login.oauth import is_safe_endpoint
-from clew.mcp.login.oauth_login import LoginFailed, log_in
+from clew.mcp.login.oauth_login import log_in
 from clew.mcp.ports import Surroundings
 from clew.mcp.transport.http import AnswerNotes, http_client
 

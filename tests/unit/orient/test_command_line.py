@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,8 +15,8 @@ from clew.catalog.found_session import FoundSession
 from clew.catalog.listing import Catalog
 from clew.catalog.recent import recent
 from clew.cli.main import run
-from clew.cli.sub import recap_words
 from clew.cli.sub.recap import age_s, age_words
+from clew.host.workspace import open_workspace
 from clew.ledger.fold import fold
 from clew.llm.scripted import Say, ScriptedModel
 from clew.orient import report as report_module
@@ -25,6 +26,7 @@ from clew.orient.narrator import Narrator
 from clew.orient.recap_query import WriterChoice
 from clew.orient.report import RecapCache
 from clew.orient.side_query import QueryStamp
+from clew.parts.orientation import asked_recap
 from clew.protocol.entries import SideQueryEntry
 from clew.protocol.ids import SessionId
 from clew.transcript.log.lease import acquire
@@ -283,8 +285,8 @@ def test_a_file_too_large_for_the_list_is_named(home: Path) -> None:
 
 def connected(monkeypatch: pytest.MonkeyPatch, *replies: str) -> ScriptedModel:
     model = ScriptedModel([Say(reply) for reply in replies], usd_per_token=0.0001)
-    monkeypatch.setattr(recap_words, "chosen", lambda *_: WriterChoice("scripted/model"))
-    monkeypatch.setattr(recap_words, "connect", lambda *_, **__: model)
+    monkeypatch.setattr(asked_recap, "chosen", lambda *_: WriterChoice("scripted/model"))
+    monkeypatch.setattr(asked_recap, "connect", lambda *_, **__: model)
     return model
 
 
@@ -350,7 +352,7 @@ def test_a_store_of_several_sessions_tells_the_one_that_was_asked_for(
     for item in recent(home / "clew", since_s=0, agents=["aider"], homes={"aider": path.parent}).found:
         model = connected(monkeypatch, *["<recap>You wiped the disk of Margaret.</recap>"] * 2)
         report = RecapCache(home / "clew").report(item.path, agent="aider", session_id=item.session_id)
-        asyncio.run(recap_words.model_words(report))
+        asyncio.run(asked_recap.model_words(report, open_workspace(home, os.environ)))
         seen += [name for name in ("store.py", "logo.py") if name in str(model.requests[0].messages[0].content)]
         assert len(model.requests) == 2, "one retry, no more"
     assert sorted(seen) == ["logo.py", "store.py"]

@@ -12,7 +12,7 @@ from clew.orient.labels import LabelledCall, batch_label, deeds
 from clew.protocol.display import DiffBlock, FileBlock, MatchesBlock, TerminalBlock
 from clew.protocol.ids import CallId
 from clew.protocol.messages import ToolCallPart, ToolResultPart
-from clew.text.terminal_width import display_width
+from clew.text.terminal_text import display_width
 from unit.orient.test_side_query import Desk
 
 

@@ -9,7 +9,7 @@ from clew.llm.scripted import Fail, Say, ScriptedModel
 from clew.orient.dialog import dialog_of
 from clew.orient.titles import clean_title, fact_title, model_title, next_title
 from clew.protocol.entries import AiTitleEntry, CustomTitleEntry
-from clew.text.terminal_width import display_width
+from clew.text.terminal_text import display_width
 from unit.ledger.talk import SESSION, Talk
 from unit.orient.test_side_query import Desk
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from clew.prompts import facts as facts_module
-from clew.prompts.facts import FactsProbe
+from clew.prompts import system_prompt as facts_module
+from clew.prompts.system_prompt import FactsProbe
 from clew.system.clock import ManualClock
 
 ENV = {"PATH": os.environ["PATH"]}

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from clew.prompts import Memory, load_memory, load_nested_memory, memory_file
-from clew.prompts.memory import MAX_DEPTH, MAX_FILES, MAX_TOTAL_CHARS
-from clew.prompts.memory_file import MAX_FILE_BYTES
+from clew.prompts import Memory, load_memory, load_nested_memory
+from clew.prompts import memory as memory_module
+from clew.prompts.memory import MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_CHARS
 
 
 class Place:
@@ -152,7 +152,7 @@ def test_a_directory_swapped_for_a_link_meanwhile_is_not_followed(
     (place.outside / "note.md").write_text("CANARY-outside")
     place.write("docs/note.md", "fine")
     place.write("AGENTS.md", "@docs/note.md")
-    real_check = memory_file._check_bounds
+    real_check = memory_module._check_bounds
 
     def check_then_swap(path: Path, real: str, root: str) -> None:
         real_check(path, real, root)
@@ -160,7 +160,7 @@ def test_a_directory_swapped_for_a_link_meanwhile_is_not_followed(
             (place.root / "docs").rename(place.root / "moved")
             (place.root / "docs").symlink_to(place.outside)
 
-    monkeypatch.setattr(memory_file, "_check_bounds", check_then_swap)
+    monkeypatch.setattr(memory_module, "_check_bounds", check_then_swap)
     memory = place.load()
     assert "CANARY" not in memory.text
     assert "left out" in memory.notes[0]

@@ -21,8 +21,8 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import CallId, EntryId, MessageId, RequestId
 from clew.protocol.messages import ToolResultPart
+from clew.protocol.outcome import TurnOutcome
 from clew.protocol.usage import Usage
-from clew.streaming.outcome import TurnOutcome
 from clew.streaming.results import failed_result, result_of
 from engine.harness import Reader, Shell, Stage
 from unit.host.room import STARTED

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from clew.host.listener import Listener
+from clew.host.connection import Listener
 from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel, Think
 from clew.protocol.events import (
     ApprovalRequested,
@@ -26,9 +26,9 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import CallId, EntryId, MessageId, RequestId
 from clew.protocol.messages import ReasoningPart, RedactedReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from clew.protocol.outcome import TurnOutcome
 from clew.protocol.usage import Usage
 from clew.streaming.lines import StreamLines
-from clew.streaming.outcome import TurnOutcome
 from clew.streaming.results import result_of
 from engine.harness import SESSION, Reader, Stage
 from fakes.stream_reader import PieceReader, calls, problems

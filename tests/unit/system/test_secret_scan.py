@@ -2,8 +2,7 @@
 
 import pytest
 
-from clew.text.redact import register_secrets
-from clew.text.secret_scan import MAX_FOUND, find_secrets
+from clew.text.redact import MAX_FOUND, find_secrets, register_secrets
 
 R = "8f3Kq9ZxV2mN7bT4cLwE1rYhU6sDpA0gJ5iOxC3v"  # forty random letters and digits
 

@@ -12,7 +12,7 @@ from clew.protocol.events import Question
 from clew.protocol.ids import CallId
 from clew.tools.base import Tool, ToolContext, ToolResult
 from clew.tools.registry import builtin_tools
-from clew.tools.schemas.schema import decode_arguments
+from clew.tools.schema import decode_arguments
 from clew.tools.session import ToolSession
 from fakes.effort import HANG_S
 from fakes.loop_clock import LoopClock

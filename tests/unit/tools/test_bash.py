@@ -16,7 +16,7 @@ from clew.tools import output_buffer, shells
 from clew.tools.base import Tool, ToolContext
 from clew.tools.builtin import bash_output
 from clew.tools.output_buffer import OutputBuffer
-from clew.tools.schemas.schema import decode_arguments
+from clew.tools.schema import decode_arguments
 from clew.tools.session import ToolSession
 from fakes.effort import HANG_S
 

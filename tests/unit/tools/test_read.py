@@ -14,7 +14,7 @@ from clew.permissions.access import FileAccess
 from clew.protocol.display import FileBlock
 from clew.protocol.messages import ImagePart
 from clew.tools.base import Tool, ToolContext
-from clew.tools.schemas.schema import decode_arguments
+from clew.tools.schema import decode_arguments
 from fakes.effort import HANG_S
 
 from .conftest import Caller

@@ -16,9 +16,8 @@ from clew.protocol.display import TextBlock
 from clew.system.sandbox.policy import Sandbox
 from clew.system.sandbox.status import SandboxStatus, SandboxTrial, find_bash, find_bwrap
 from clew.tools.base import Tool, ToolContext
-from clew.tools.sandbox_setup import open_sandbox
-from clew.tools.schemas.schema import decode_arguments
-from clew.tools.session import ToolSession
+from clew.tools.schema import decode_arguments
+from clew.tools.session import ToolSession, open_sandbox
 
 from .conftest import Caller, timed_out, until
 

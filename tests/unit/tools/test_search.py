@@ -12,7 +12,7 @@ from clew.protocol.display import MatchesBlock
 from clew.system import environment, search_binary
 from clew.system.search_binary import choose, find_bundled
 from clew.tools.search import running as search
-from clew.tools.search.glob_match import glob_regex
+from clew.tools.search_paths import glob_regex
 from clew.tools.session import ToolSession
 from fakes.effort import HANG_S
 from fakes.loop_clock import LoopClock

@@ -10,7 +10,7 @@ from clew.protocol.display import TodoBlock
 from clew.protocol.events import Question
 from clew.tools.base import Tool
 from clew.tools.registry import BUILTIN, builtin_tools
-from clew.tools.schemas.schema import BadArguments, decode_arguments, schema_of
+from clew.tools.schema import BadArguments, decode_arguments, schema_of
 from clew.tools.session import ToolSession
 
 from .conftest import Answers, Caller

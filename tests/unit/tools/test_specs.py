@@ -14,7 +14,7 @@ HEAVY += ("clew.system.process", "clew.system.http_fetch", "clew.system.sandbox.
 LOAD = """
 import sys
 from clew.tools.registry import builtin_tools
-from clew.tools.sandbox_setup import open_sandbox
+from clew.tools.session import open_sandbox
 from clew.tools.session import ToolSession
 from pathlib import Path
 sandbox = open_sandbox(mode="auto", network=False, clew_home=Path("/proc/nonexistent"))

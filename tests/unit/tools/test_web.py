@@ -13,7 +13,7 @@ from clew.system.http_fetch import Fetcher, FetchRefused, is_public, parse_url
 from clew.tools.base import Tool, ToolContext
 from clew.tools.documents import web_page
 from clew.tools.documents.html_text import to_text
-from clew.tools.schemas.schema import decode_arguments
+from clew.tools.schema import decode_arguments
 from clew.tools.session import ToolSession
 from fakes.effort import HANG_S
 

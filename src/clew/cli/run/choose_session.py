@@ -4,20 +4,37 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol, TypeVar
 
-from clew.catalog.find_session import Choose
-from clew.catalog.found_session import FoundSession
 from clew.text.terminal_text import clip, sanitize
 
 _COLUMNS = 100
 
 
-def chooser() -> Choose | None:
-    """How to ask, or None where nobody can answer. The question goes to stderr: stdout may be a file."""
-    return choose_session if sys.stdin.isatty() and sys.stderr.isatty() else None
+class FittingSession(Protocol):
+    """A session that fits."""
+
+    @property
+    def agent(self) -> str: ...
+    @property
+    def session_id(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def project(self) -> str: ...
+    @property
+    def changed_s(self) -> float: ...
 
 
-def choose_session(query: str, candidates: Sequence[FoundSession]) -> FoundSession | None:
+C = TypeVar("C", bound=FittingSession)
+
+
+def can_choose() -> bool:
+    """Whether somebody can answer. The question goes to stderr: stdout may be a file."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def choose_session(query: str, candidates: Sequence[C]) -> C | None:
     """Show what fits, newest first as given, and read a number; nothing chosen is None."""
     sys.stderr.write(f"{len(candidates)} sessions fit {sanitize(query, one_line=True)!r}:\n")
     for number, found in enumerate(candidates, 1):
@@ -35,7 +52,7 @@ def choose_session(query: str, candidates: Sequence[FoundSession]) -> FoundSessi
             return candidates[int(answer) - 1]
 
 
-def candidate_row(number: int, found: FoundSession) -> str:
+def candidate_row(number: int, found: FittingSession) -> str:
     """One line: number, title, whose it is, where, how old."""
     project = Path(found.project).name if found.project else ""
     where = " · ".join(part for part in (found.agent, project, age_words(found.changed_s)) if part)

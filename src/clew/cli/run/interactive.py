@@ -20,7 +20,7 @@ from clew.cli.voice import say
 from clew.config.errors import SettingsError
 from clew.config.schema import Settings
 from clew.host.hub import NoSuchSession
-from clew.host.model_choice import NoModel, chosen_model, connector
+from clew.host.model_choice import NoModel, check_model
 from clew.host.old_past import resolve
 from clew.host.request import SessionRequest
 from clew.host.workspace import Workspace, remember_trust, workspace_of
@@ -36,7 +36,7 @@ def run_interactive(args: argparse.Namespace) -> int:
         request = request_of(args, headless=False)
         workspace = workspace_of(request)
         try:
-            connector(workspace)(chosen_model(workspace))  # nothing of a project has a say in it
+            check_model(workspace)  # nothing of a project has a say in it
         except (NoModel, MissingCredential) as missing:
             if args.prompt or request.resuming:
                 return failed(str(missing), 1)

@@ -13,12 +13,12 @@ from clew.cli.run.garbage import settled
 from clew.cli.run.request import picked, request_of
 from clew.cli.voice import say
 from clew.config.errors import SettingsError
-from clew.headless.command_names import WITHOUT_A_SCREEN
 from clew.headless.run import HeadlessOptions, print_unstarted, run_headless
 from clew.headless.stop_signals import INTERRUPTED_CODE, hold_signals
 from clew.host.model_choice import NoModel
 from clew.llm.errors import LLMError, UnknownModel
 from clew.protocol.client import Client
+from clew.protocol.invocables import WITHOUT_A_SCREEN
 from clew.protocol.op_kinds.slash_names import looks_like_name, words_said
 from clew.text.terminal_text import sanitize
 from clew.transcript.errors import AmbiguousSession, TranscriptError

@@ -70,12 +70,12 @@ def picked(request: SessionRequest) -> SessionRequest:
         return request
     if request.resume.strip():
         return replace(request, choose=ask if sys.stdin.isatty() and sys.stderr.isatty() else None)
-    from clew.cli.run.picker import pick_recent  # the board is loaded only where somebody chooses from it
+    from clew.cli.run.picker import OWN, pick_recent  # the board is loaded only where somebody chooses from it
 
-    found = pick_recent(clew_home(request.env))
-    if found.is_ours:
+    found = pick_recent()
+    if found.agent == OWN:
         return replace(request, resume=found.session_id)
-    return replace(request, resume=str(found.path), source_agent=found.agent, source_session=found.session_id)
+    return replace(request, resume=found.path, source_agent=found.agent, source_session=found.session_id)
 
 
 def ask(query: str, candidates: Sequence["FoundSession"]) -> "FoundSession | None":

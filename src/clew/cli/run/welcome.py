@@ -12,17 +12,15 @@ from itertools import islice
 from pathlib import Path
 
 from clew import __version__
-from clew.catalog.recent import recent
 from clew.cli.command_names import sub_command
 from clew.cli.sub.agent_homes import chosen_agents, chosen_homes
-from clew.cli.sub.recap import age_words
+from clew.cli.sub.place import ask, this_place_if_any
+from clew.cli.sub.recap import age_of, age_words
 from clew.host.workspace import Workspace
 from clew.llm.models.connect import ProviderStatus, configured_providers
 from clew.llm.probe.local_servers import LocalServer, local_servers
-from clew.orient.board import rows
-from clew.orient.report import RecapCache, Report, age_of
 from clew.plain.line.wrap import wrap
-from clew.system.home import clew_home
+from clew.protocol.lookups.catalog import ListRecent, RecapSession, SessionRecap
 from clew.text.terminal_text import clip, sanitize
 
 SHOWN = 3
@@ -59,25 +57,26 @@ def welcome(workspace: Workspace, why: str) -> int:
 
 def where_you_were() -> Iterator[str]:
     """The newest sessions, briefly."""
-    now_s = time.time()
-    home = clew_home()
-    found = recent(
-        home, since_s=now_s - LOOK_BACK_S, agents=chosen_agents("all"), homes=chosen_homes([]), limit=LOOKED_AT
-    ).found
+    now_s, place = time.time(), this_place_if_any()
+    wanted = ListRecent(
+        since_s=now_s - LOOK_BACK_S, agents=chosen_agents("all"), homes=chosen_homes([]), limit=LOOKED_AT
+    )
+    found = ask(place, wanted).sessions
+    recaps = (ask(place, RecapSession(session=session, listed=True)).recap for session in found)
     told = False
     yield strong("Where you were, in clew and other agents")
-    for report in islice(rows(found, RecapCache(home)), SHOWN):
+    for recap in islice(filter(None, recaps), SHOWN):
         told = True
-        yield from brief(report, now_s)
+        yield from brief(recap, now_s)
     yield "  All of it: clew recap" if told else "  No session was touched in the last 30 days."
     yield ""
 
 
-def brief(report: Report, now_s: float) -> Iterator[str]:
+def brief(recap: SessionRecap, now_s: float) -> Iterator[str]:
     """Two rows of a session."""
-    where = sanitize(Path(report.project.replace("\\", "/")).name or report.project or "?", one_line=True)
-    yield f"  {clip(where, 40)}  {report.agent}  {age_words(age_of(report, now_s))} ago"
-    words = sanitize(report.form.text, one_line=True).removeprefix(where + ": ")
+    where = sanitize(Path(recap.project.replace("\\", "/")).name or recap.project or "?", one_line=True)
+    yield f"  {clip(where, 40)}  {recap.agent}  {age_words(age_of(recap, now_s))} ago"
+    words = sanitize(recap.text, one_line=True).removeprefix(where + ": ")
     yield f"    {clip(words, columns() - 5)}"
 
 

@@ -16,10 +16,11 @@ from msgspec.structs import replace
 from clew.cli.serve.files import ServedFiles
 from clew.cli.serve.sessions import SERVED, bounded
 from clew.config.errors import SettingsError
+from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.tools import ToolSpec
 from clew.text.terminal_text import sanitize
 from clew.tools.base import ToolResult
-from clew.tools.schemas.schema import decode_arguments, schema_of
+from clew.tools.schema import decode_arguments, schema_of
 from clew.transcript.errors import TranscriptError
 
 INSTRUCTIONS = (
@@ -50,7 +51,7 @@ class ServedTools:
         """The answer, bounded and without secrets; what cannot be done is an answer too."""
         try:
             result = await self._answer(name, arguments)
-        except (TranscriptError, ValueError) as error:
+        except (LookupRefused, TranscriptError, ValueError) as error:
             result = ToolResult(text=str(error), is_error=True)
         except OSError as error:
             result = ToolResult(text=f"It could not be read: {error.strerror or error}.", is_error=True)

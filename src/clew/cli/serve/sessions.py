@@ -8,24 +8,27 @@ from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta, Struct
 
-from clew.catalog.find_session import find_session, short_ids
-from clew.catalog.found_session import OWN, FoundSession
-from clew.catalog.listing import Catalog, project_name
-from clew.catalog.opening import open_found
-from clew.catalog.recent import recent
+from clew.catalog.opening import open_named
 from clew.cli.sub import ledger as ledger_words
 from clew.cli.sub import show as show_words
-from clew.cli.sub.agent_homes import chosen_agents, chosen_homes, here
-from clew.cli.sub.recap import age_s, age_words
-from clew.orient.board import rows
+from clew.cli.sub.agent_homes import chosen_agents, chosen_homes
+from clew.cli.sub.place import ask, this_place_if_any
+from clew.cli.sub.recap import age_of, age_s, age_words, inner_id
 from clew.orient.load import load_session
-from clew.orient.report import RecapCache, Report, age_of
 from clew.orient.wording import wording
-from clew.system.home import clew_home
+from clew.protocol.lookups.base import LookupRefused
+from clew.protocol.lookups.catalog import (
+    CatalogListed,
+    CatalogRow,
+    ListCatalog,
+    ListRecent,
+    NamedSession,
+    NameSession,
+    RecapSession,
+    SessionRecap,
+)
 from clew.text.redact import redact
 from clew.text.terminal_text import clip, sanitize
-from clew.transcript.index.rows import IndexRow
-from clew.transcript.log.store import SessionStore
 
 MAX_CHARS = 40_000
 """Of one answer. What does not fit is said, with the way to the rest."""
@@ -85,49 +88,52 @@ class LedgerParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 def list_sessions(params: ListParams) -> str:
     """As `clew sessions`: newest first, one line each."""
-    agents = chosen_agents(params.agent)
-    with Catalog(SessionStore(clew_home()), homes=chosen_homes([])) as catalog:
-        waiting = catalog.refresh(agents=agents, budget_s=_REFRESH_S)
-        found = catalog.rows(agents=agents or (), project=_folder(params.project), limit=params.limit + 1)
-        names = short_ids(catalog.ids())
-    lines = [row_line(row, names) for row in found[: params.limit]]
-    more = ["(There are more; raise limit, or narrow by agent or project.)"] if len(found) > params.limit else []
-    return "\n".join([*(lines or ["No sessions."]), *more, *_unread(waiting)])
+    found = _catalog(params, limit=params.limit + 1)
+    lines = [row_line(row, found.names) for row in found.rows[: params.limit]]
+    more = ["(There are more; raise limit, or narrow by agent or project.)"] if len(found.rows) > params.limit else []
+    return "\n".join([*(lines or ["No sessions."]), *more, *_unread(found.unread)])
 
 
 def search_sessions(params: SearchParams) -> str:
     """As `clew sessions --search`: the session, and the place with the words."""
     if not params.query.strip():
         raise ValueError("query is empty; give the words to look for")
-    agents = chosen_agents(params.agent)
-    with Catalog(SessionStore(clew_home()), homes=chosen_homes([])) as catalog:
-        waiting = catalog.refresh(agents=agents, budget_s=_REFRESH_S)
-        project = _folder(params.project)
-        hits = catalog.search(params.query, agents=agents or (), project=project, limit=params.limit)
-        names = short_ids(catalog.ids())
+    found = _catalog(params, limit=params.limit, search=params.query)
     lines: list[str] = []
-    for hit in hits:
-        lines += [row_line(hit.row, names), f"    {hit.role}: {hit.text}"]
-    return "\n".join([*(lines or ["Nothing found."]), *_unread(waiting)])
+    for hit in found.hits:
+        lines += [row_line(hit.row, found.names), f"    {hit.role}: {hit.text}"]
+    return "\n".join([*(lines or ["Nothing found."]), *_unread(found.unread)])
+
+
+def _catalog(params: ListParams | SearchParams, *, limit: int, search: str | None = None) -> CatalogListed:
+    wanted = ListCatalog(
+        search=search,
+        agents=chosen_agents(params.agent),
+        homes=chosen_homes([]),
+        project=_folder(params.project),
+        limit=limit,
+        budget_s=_REFRESH_S,
+    )
+    return ask(this_place_if_any(), wanted)
 
 
 def recap(params: RecapParams) -> str:
     """As `clew recap`: where one session stands, or all that were touched lately."""
-    cache = RecapCache(clew_home())
+    place = this_place_if_any()
     if params.session is not None:
-        found = _meant(params.session, params.agent)
-        report = cache.report(found.path, agent=found.agent, session_id=_inner_id(found))
-        return "\n".join(report.form.lines() or ["Nothing was asked in this session yet."])
+        told = ask(place, RecapSession(session=_meant(params.session, params.agent))).recap
+        return "\n".join((told.lines if told is not None else ()) or ["Nothing was asked in this session yet."])
     since_s = time.time() - age_s(params.since)
-    board = recent(clew_home(), since_s=since_s, agents=chosen_agents(params.agent), homes=chosen_homes([]))
-    told = [_recap_line(report) for report in rows(board.found, cache)]
+    board = ask(place, ListRecent(since_s=since_s, agents=chosen_agents(params.agent), homes=chosen_homes([])))
+    recaps = [ask(place, RecapSession(session=session, listed=True)).recap for session in board.sessions]
+    lines = [_recap_line(recap) for recap in recaps if recap is not None]
     left = [f"({board.left_out} older ones of this span are left out.)"] if board.left_out else []
-    return "\n".join([*(told or [f"No session was touched in the last {params.since}."]), *left])
+    return "\n".join([*(lines or [f"No session was touched in the last {params.since}."]), *left])
 
 
 def show(params: ShowParams) -> str:
     """As `clew show`: a stretch of a conversation as text, by default its end."""
-    opened = open_found(_meant(params.session))
+    opened = open_named(_meant(params.session))
     lines = [line for block in show_words.lines(opened) for line in block.split("\n")]
     first = params.first_line or max(1, len(lines) - params.lines + 1)
     if first > len(lines):
@@ -150,7 +156,7 @@ def show(params: ShowParams) -> str:
 def ledger(params: LedgerParams) -> str:
     """As `clew ledger`: every fact that code derived, with its source entries."""
     found = _meant(params.session)
-    session = load_session(found.path, agent=found.agent, session_id=_inner_id(found))
+    session = load_session(Path(found.path), agent=found.agent, session_id=inner_id(found))
     return "\n".join(ledger_words.lines(session.ledger))
 
 
@@ -199,39 +205,38 @@ def bounded(text: str) -> str:
     return f"{kept}\n({len(clean) - len(kept):,} more characters are left out; ask for less at once.)"
 
 
-def row_line(row: IndexRow, names: Mapping[str, str]) -> str:
+def row_line(row: CatalogRow, names: Mapping[str, str]) -> str:
     """One session on one line."""
     state = "archived" if row.archived else row.state or "unread"
     title = clip(sanitize(row.title or row.first_prompt or "(no title)", one_line=True), MAX_TITLE)
     age = age_words(max(0.0, time.time() - row.activity))
     turns = "1 turn" if row.turns == 1 else f"{row.turns} turns"
-    where = sanitize(f"{project_name(row)}{f' ({row.branch})' if row.branch else ''}", one_line=True)
+    where = sanitize(f"{row.place_name}{f' ({row.branch})' if row.branch else ''}", one_line=True)
     return f"{names.get(row.session_id, row.session_id)}  {row.agent}  {age}  {state}  {turns}  {where}  {title}"
 
 
-def _recap_line(report: Report) -> str:
-    where = Path(report.project.replace("\\", "/")).name or report.project or "?"
-    state = wording("en").word(report.form.state)
-    text = sanitize(report.form.text, one_line=True)
-    return f"{report.session}  {where}  {report.agent}  {age_words(age_of(report, time.time()))}  {state}\n    {text}"
+def _recap_line(recap: SessionRecap) -> str:
+    where = Path(recap.project.replace("\\", "/")).name or recap.project or "?"
+    state = wording("en").word(recap.state)
+    text = sanitize(recap.text, one_line=True)
+    return f"{recap.session}  {where}  {recap.agent}  {age_words(age_of(recap, time.time()))}  {state}\n    {text}"
 
 
-def _meant(query: str, agent: str = "all") -> FoundSession:
+def _meant(query: str, agent: str = "all") -> NamedSession:
     """The session that is meant. Files are not named here: who asks gets sessions, not a way to read the disk."""
-    store = SessionStore(clew_home())
-    return find_session(store, query, here(), homes=chosen_homes([]), agents=chosen_agents(agent), paths=False)
+    wanted = NameSession(query=query, agents=chosen_agents(agent), homes=chosen_homes([]), paths=False)
+    found = ask(this_place_if_any(), wanted).session
+    if found is None:
+        raise LookupRefused("no session was chosen")
+    return found
 
 
-def _inner_id(found: FoundSession) -> str:
-    return "" if found.agent == OWN else found.session_id
-
-
-def _folder(project: str | None) -> Path | None:
+def _folder(project: str | None) -> str:
     if project is None:
-        return None
+        return ""
     if not os.path.isabs(project):
         raise ValueError("project must be an absolute path")
-    return Path(project)
+    return project
 
 
 def _unread(waiting: int) -> Sequence[str]:

@@ -1,71 +1,48 @@
-"""Whose sessions are looked at, and where: the user's settings, then `--agent` and `--home`."""
+"""Whose sessions are looked at, where, and which one is meant: asked of the hub, and of a person where several fit."""
 
 import os
-from pathlib import Path
 
-from clew.catalog.find_session import find_session
-from clew.catalog.found_session import OWN, FoundSession
-from clew.cli.run.choose_session import chooser
-from clew.config.load import load_settings
-from clew.config.schema import Foreign
-from clew.foreign.registry import READERS, agent_name
-from clew.system.home import clew_home
-from clew.transcript.errors import SessionNotFound
-from clew.transcript.log.store import SessionStore
+from clew.cli.run.choose_session import can_choose, choose_session
+from clew.cli.sub.place import ask, this_place_if_any
+from clew.protocol.lookups.base import LookupRefused, NothingFits
+from clew.protocol.lookups.catalog import ChooseAgents, NamedSession, NameSession
+
+OWN = "clew"
+"""The agent whose sessions can be gone on with in place: us."""
 
 
-def chosen_agents(name: str) -> list[str] | None:
+def chosen_agents(name: str) -> tuple[str, ...] | None:
     """The agents to list: the one asked for, else all (None), or only clew where the settings leave others out.
 
-    Raises ValueError for a name nobody has."""
-    if name != "all":
-        return [known_agent(name)]
-    return None if foreign_settings().enabled else [OWN]
+    Raises LookupMisused for a name nobody has."""
+    return ask(this_place_if_any(), ChooseAgents(agent=name)).agents
 
 
-def chosen_homes(pairs: list[str]) -> dict[str, Path]:
-    """Homes of the settings, overridden by `AGENT=DIR` pairs. Raises ValueError for what cannot be meant."""
-    homes = {known_agent(name): Path(folder).expanduser() for name, folder in foreign_settings().homes.items()}
-    for pair in pairs:
-        name, equals, folder = pair.partition("=")
-        if not equals or not folder:
-            raise ValueError(f"--home {pair!r} is not of the form AGENT=DIR")
-        path = Path(folder).expanduser()
-        if not path.exists():
-            raise ValueError(f"--home {name}: {folder} does not exist")
-        homes[known_agent(name)] = path
-    return homes
+def chosen_homes(pairs: list[str]) -> dict[str, str]:
+    """Homes of the settings, overridden by `AGENT=DIR` pairs. Raises LookupMisused for what cannot be meant."""
+    return ask(this_place_if_any(), ChooseAgents(homes=tuple(pairs))).homes
 
 
-def known_agent(name: str) -> str:
-    """An agent by any of its names; ValueError lists those there are."""
-    found = agent_name(name)
-    if found != OWN and found not in READERS:
-        raise ValueError(f"no agent named {name!r}; there are {', '.join([OWN, *sorted(READERS)])} and all")
-    return found
-
-
-def foreign_settings() -> Foreign:
-    """What the user set; broken layers are `clew doctor`'s matter, reading sessions goes on without them."""
-    loaded = load_settings(home=clew_home(), project_root=None, trusted=False, env=os.environ, lenient=True)
-    return loaded.settings.foreign
-
-
-def named_session(query: str, homes: dict[str, Path]) -> FoundSession:
-    """A session by path, id, title or words; on a terminal the user chooses among several. Raises TranscriptError; a
+def named_session(query: str, homes: dict[str, str]) -> NamedSession:
+    """A session by path, id, title or words; on a terminal the user chooses among several. Raises LookupRefused; a
     path that is not there is called one."""
-    agents = chosen_agents("all")
     try:
-        return find_session(SessionStore(clew_home()), query, here(), homes=homes, agents=agents, choose=chooser())
-    except SessionNotFound as error:
+        return the_session(NameSession(query=query, agents=chosen_agents("all"), homes=homes, choosing=can_choose()))
+    except NothingFits as error:
         if "/" in query and not any(letter.isspace() for letter in query) and not os.path.lexists(query):
-            raise SessionNotFound(f"{query}: no such file, and no session fits it") from error
+            raise NothingFits(f"{query}: no such file, and no session fits it") from error
         raise
 
 
-def here() -> Path:
-    """The current directory, or the root where it was removed: reading sessions needs none."""
-    try:
-        return Path.cwd()
-    except FileNotFoundError:
-        return Path("/")
+def own_session(query: str) -> NamedSession:
+    """One of ours by any of its names, or a file. Raises LookupRefused."""
+    return the_session(NameSession(query=query, agents=(OWN,), choosing=can_choose()))
+
+
+def the_session(lookup: NameSession) -> NamedSession:
+    """The one that is meant. Raises LookupRefused."""
+    named = ask(this_place_if_any(), lookup)
+    chosen = named.session or choose_session(named.about, named.candidates)
+    if chosen is None:
+        raise LookupRefused("no session was chosen")
+    return chosen

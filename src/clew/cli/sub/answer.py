@@ -5,7 +5,6 @@ import asyncio
 import sys
 from collections.abc import Sequence
 
-from clew.catalog.found_session import FoundSession
 from clew.cli.sub.answer_words import ask_line, op_for
 from clew.cli.sub.live_session import NotReached, live_session, reach_session, refused_here
 from clew.host.remote_client import RemoteClient
@@ -13,11 +12,12 @@ from clew.presentation.story.story import Story
 from clew.presentation.story.telling import told
 from clew.protocol.events import Envelope, OpAccepted, OpRejected, SnapshotTaken
 from clew.protocol.ids import OpId, RequestId
+from clew.protocol.lookups.base import LookupMisused, LookupRefused
+from clew.protocol.lookups.catalog import NamedSession
 from clew.protocol.ops import AnswerApproval, Op, Sync, to_agent
 from clew.protocol.rights import Rights
 from clew.protocol.state import OpenAsk
 from clew.text.terminal_text import sanitize
-from clew.transcript.errors import TranscriptError
 
 HELP = "what a session waits for, and your answer to it"
 OP_ID = OpId("answer")
@@ -44,13 +44,13 @@ def run(args: argparse.Namespace) -> int:
         return _failed(refused, 1)
     try:
         return asyncio.run(_run(live_session(args.session), args.words, args.why))
-    except (NotReached, TranscriptError, OSError) as error:
-        return _failed(str(error), 1)
-    except ValueError as error:
+    except (ValueError, LookupMisused) as error:
         return _failed(str(error), 2)
+    except (NotReached, LookupRefused, OSError) as error:
+        return _failed(str(error), 1)
 
 
-async def _run(found: FoundSession, words: Sequence[str], why: str) -> int:
+async def _run(found: NamedSession, words: Sequence[str], why: str) -> int:
     client = await reach_session(found, Rights.ANSWER if words else Rights.WATCH, "clew answer")
     try:
         asking = PendingAsks(client)

@@ -6,16 +6,16 @@ import os
 import sys
 from pathlib import Path
 
-from clew.catalog.found_session import FoundSession
 from clew.cli.run.interactive import talk
 from clew.cli.sub.live_session import NotReached, live_session, reach_session, refused_here
 from clew.config.errors import SettingsError
 from clew.config.schema import Settings
 from clew.host.request import SessionRequest
 from clew.host.workspace import workspace_of
+from clew.protocol.lookups.base import LookupMisused, LookupRefused
+from clew.protocol.lookups.catalog import NamedSession
 from clew.protocol.rights import Rights
 from clew.text.terminal_text import sanitize
-from clew.transcript.errors import TranscriptError
 
 HELP = "the screen of a session that runs in another terminal"
 
@@ -37,13 +37,13 @@ def run(args: argparse.Namespace) -> int:
         request = SessionRequest(cwd=Path.cwd(), env=os.environ)
         settings = workspace_of(request).settings
         return asyncio.run(_attached(args, found, request, settings))
-    except (NotReached, TranscriptError, OSError) as error:
-        return _failed(str(error), 1)
-    except (SettingsError, ValueError) as error:
+    except (SettingsError, ValueError, LookupMisused) as error:
         return _failed(str(error), 2)
+    except (NotReached, LookupRefused, OSError) as error:
+        return _failed(str(error), 1)
 
 
-async def _attached(args: argparse.Namespace, found: FoundSession, request: SessionRequest, settings: Settings) -> int:
+async def _attached(args: argparse.Namespace, found: NamedSession, request: SessionRequest, settings: Settings) -> int:
     rights = Rights.WATCH if args.watch else Rights.DRIVE
     client = await reach_session(found, rights, "clew attach")
     try:

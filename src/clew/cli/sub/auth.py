@@ -15,18 +15,25 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec.structs import replace
 
+from clew.cli.sub.place import ask
 from clew.config.errors import SettingsError
 from clew.config.schema import Provider
 from clew.host.workspace import Workspace, open_workspace
 from clew.llm.errors import LLMError, UnknownModel
-from clew.llm.models.connect import all_rows, resolve, target_of
+from clew.llm.models.connect import all_rows, resolve
 from clew.llm.models.providers import ALIASES, ProviderRow
 from clew.llm.models.target import Secret
 from clew.llm.probe.local_servers import local_servers
-from clew.llm.probe.trying import offered_models, try_model
-from clew.parts.models.auth_status import AuthStatus, auth_status
-from clew.parts.models.provider_ways import ProviderWay, forget, take, tried
-from clew.system.home import clew_home
+from clew.protocol.lookups.auth import (
+    AuthStatus,
+    ForgetProvider,
+    OfferModels,
+    ProviderWay,
+    ShowAuth,
+    TryModel,
+    UseProvider,
+)
+from clew.protocol.lookups.base import LookupMisused, LookupRefused
 from clew.text.terminal_text import sanitize
 
 WAYS = (
@@ -40,7 +47,7 @@ LISTED = 30
 
 def menu(workspace: Workspace) -> int:
     """Ask which way, what it needs, whether to try it; then write. Enter without an answer leaves."""
-    tell(status_lines(auth_status(workspace)))
+    tell(status_lines(ask(workspace, ShowAuth()).status))
     try:
         match chosen("How do you want to reach a model?", WAYS):
             case 0:
@@ -56,11 +63,11 @@ def menu(workspace: Workspace) -> int:
             return 0
         if yes("Try it now, with one cheap request?"):
             try_way(way, workspace)
-        tell([*take(way, workspace.home), *standing_in_the_way(way, workspace.env)])
+        tell([*ask(workspace, UseProvider(way=way)).told, *standing_in_the_way(way, workspace.env)])
     except (EOFError, KeyboardInterrupt):
         tell(["", "Nothing was changed."])
         return 130
-    except (AuthRefused, SettingsError, LLMError) as error:
+    except (AuthRefused, SettingsError, LLMError, LookupRefused) as error:
         return complain(str(error), 1)
     return 0
 
@@ -72,7 +79,7 @@ def by_key(workspace: Workspace) -> ProviderWay | None:
     if picked is None:
         return None
     row = rows[picked]
-    way = ProviderWay(provider=row.name, key=key_from_person(row))
+    way = ProviderWay(provider=row.name, key=key_from_person(row).reveal())
     if not row.default_model:
         return _with_model(way, asked("Model or deployment:"))
     return _with_model(way, asked(f"Model [{row.default_model}]:") or row.default_model)
@@ -102,7 +109,7 @@ def by_address(workspace: Workspace) -> ProviderWay | None:
     if not (name.isascii() and name.replace("-", "").replace("_", "").isalnum()):
         raise AuthRefused(f"{name!r} cannot name a provider: use letters, digits, - and _")
     typed = getpass.getpass("Key (it is not shown; Enter: none): ")
-    way = ProviderWay(provider=name, base_url=url, key=key_in(typed) if typed.strip() else Secret(""))
+    way = ProviderWay(provider=name, base_url=url, key=key_in(typed).reveal() if typed.strip() else "")
     offered = models_at(way, workspace)[:LISTED]
     if not offered:
         return _with_model(way, asked("Model:"))
@@ -187,12 +194,12 @@ def run(args: argparse.Namespace) -> int:
             case "check":
                 return checked(args.model or "", workspace)
             case "remove":
-                return removed(args.provider)
+                return removed(args.provider, workspace)
             case _:
                 return shown(args, workspace)
-    except (SettingsError, UnknownModel, AuthRefused) as error:
+    except (SettingsError, UnknownModel, AuthRefused, LookupMisused) as error:
         return complain(str(error), 2)
-    except LLMError as error:
+    except (LLMError, LookupRefused) as error:
         return complain(str(error), 1)
 
 
@@ -200,7 +207,7 @@ def shown(args: argparse.Namespace, workspace: Workspace) -> int:
     """The status; a person at a terminal who named no action gets the menu."""
     if args.action is None and sys.stdin.isatty() and sys.stdout.isatty():
         return menu(workspace)
-    status = auth_status(workspace)
+    status = ask(workspace, ShowAuth()).status
     if args.action is not None and args.json:
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(status)).decode() + "\n")
     else:
@@ -226,7 +233,7 @@ def put(args: argparse.Namespace, workspace: Workspace) -> int:
     way = way_of(args, workspace)
     if args.check:
         try_way(way, workspace)
-    tell([*take(way, workspace.home), *standing_in_the_way(way, workspace.env)])
+    tell([*ask(workspace, UseProvider(way=way)).told, *standing_in_the_way(way, workspace.env)])
     return 0
 
 
@@ -238,7 +245,7 @@ def way_of(args: argparse.Namespace, workspace: Workspace) -> ProviderWay:
     key = Secret("")
     if args.command is None and not args.no_key and not row.local:
         key = key_from_stdin() if args.key_stdin else key_from_person(row)
-    way = ProviderWay(provider=row.name, key=key, base_url=args.url or "", command=tuple(args.command or ()))
+    way = ProviderWay(provider=row.name, key=key.reveal(), base_url=args.url or "", command=tuple(args.command or ()))
     if args.keep:
         return way
     return msgspec.structs.replace(way, model=args.model or model_of(way, row, workspace))
@@ -270,43 +277,28 @@ def model_of(way: ProviderWay, row: ProviderRow, workspace: Workspace) -> str:
 
 
 def models_at(way: ProviderWay, workspace: Workspace) -> tuple[str, ...]:
-    """What the server lists; nothing, when it has no list or is a cloud's."""
-    providers, env = tried(way, workspace.settings, workspace.env)
-    target = target_of(f"{way.provider}/x", providers=providers, env=env)
-    if target.dialect not in ("openai-chat", "openai-responses") or target.endpoint.whole:
-        return ()
-    return asyncio.run(offered_models(target))
+    """What the server lists; nothing, when it has no list or is a cloud's. Raises LookupRefused."""
+    return ask(workspace, OfferModels(way=way)).models
 
 
 def try_way(way: ProviderWay, workspace: Workspace) -> None:
-    """One request as it would be made. Raises LLMError; nothing was written then."""
-    providers, env = tried(way, workspace.settings, workspace.env)
-    model = way.model or all_rows(providers)[way.provider].default_model
-    if not model:
-        raise AuthRefused("a check needs a model: add --model NAME")
-    answered(f"{way.provider}/{model}", providers, env)
-
-
-def answered(name: str, providers: Mapping[str, Provider], env: Mapping[str, str]) -> None:
-    """Ask once and tell what it cost."""
-    target = target_of(name, providers=providers, env=env)
-    usage = asyncio.run(try_model(target))
-    cost = f"; {usage.prompt_tokens + usage.output_tokens} tokens" if usage is not None else ""
-    tell([f"{target.name} answered: {target.key_words if target.key or target.key_command else 'no key'} works{cost}"])
+    """One request as it would be made. Raises LookupRefused; nothing was written then."""
+    tell([ask(workspace, TryModel(way=way)).told])
 
 
 def checked(name: str, workspace: Workspace) -> int:
     """Try a model that is set up."""
-    name = name or auth_status(workspace).model
+    name = name or ask(workspace, ShowAuth()).status.model
     if not name:
         raise AuthRefused("no model is connected: run `clew auth` to choose a way")
-    answered(name, workspace.settings.providers, workspace.env)
+    tell([ask(workspace, TryModel(model=name)).told])
     return 0
 
 
-def removed(provider: str) -> int:
+def removed(provider: str, workspace: Workspace) -> int:
     """Forget what was saved."""
-    told = forget(provider, clew_home()) or forget(ALIASES.get(provider.lower(), provider), clew_home())
+    names = (provider, ALIASES.get(provider.lower(), provider))
+    told = next((told for name in names if (told := ask(workspace, ForgetProvider(provider=name)).told)), ())
     if not told:
         return complain(f"nothing is saved for {provider!r}", 1)
     tell(told)

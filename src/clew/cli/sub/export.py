@@ -6,10 +6,11 @@ import sys
 from pathlib import Path
 
 from clew.catalog.exporting import FORMATS, pieces, write_export
-from clew.catalog.opening import open_found
+from clew.catalog.opening import open_named
 from clew.cli.sub.agent_homes import chosen_homes, named_session
 from clew.host.workspace import with_saved_keys
 from clew.llm.models.connect import key_variables
+from clew.protocol.lookups.base import LookupMisused, LookupRefused
 from clew.system.environment import secret_values
 from clew.system.home import clew_home
 from clew.text.redact import register_secrets
@@ -36,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the session."""
     try:
-        opened = open_found(named_session(args.session, chosen_homes(args.home)))
+        opened = open_named(named_session(args.session, chosen_homes(args.home)))
         register_secrets(secret_values(os.environ, key_variables=key_variables({})))
         with_saved_keys(os.environ, clew_home(), lenient=True)  # reading them is what makes them known
         if args.output:
@@ -54,9 +55,9 @@ def run(args: argparse.Namespace) -> int:
         words = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
         sys.stderr.write(f"clew export: {sanitize(words)}\n")
         return 1
-    except ValueError as error:
+    except LookupRefused as error:
         sys.stderr.write(f"clew export: {sanitize(str(error))}\n")
-        return 2
+        return 2 if isinstance(error, LookupMisused) else 1
     if opened.warning:
         sys.stderr.write(f"clew export: {sanitize(opened.warning, one_line=True)}\n")
     return 0

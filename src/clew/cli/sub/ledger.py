@@ -3,14 +3,16 @@
 import argparse
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from clew.cli.sub.agent_homes import chosen_homes, known_agent
-from clew.cli.sub.recap import locate
+from clew.cli.sub.agent_homes import chosen_agents, chosen_homes
+from clew.cli.sub.recap import inner_id, locate
 from clew.ledger.facts import Fact, Ledger
 from clew.orient.load import LoadedSession, load_session
+from clew.protocol.lookups.base import LookupMisused, LookupRefused
 from clew.text.redact import redact
 from clew.text.terminal_text import sanitize
 
@@ -27,17 +29,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the ledger."""
     try:
-        agent = None if args.agent == "all" else known_agent(args.agent)
+        agent = None if args.agent == "all" else (chosen_agents(args.agent) or ("",))[0]
         place = locate(args.session, agent=agent, homes=chosen_homes([]))
-    except ValueError as error:
+    except LookupMisused as error:
         print(f"clew ledger: {sanitize(str(error), one_line=True)}", file=sys.stderr)
         return 2
-    if isinstance(place, str):
-        print(f"clew ledger: {place}", file=sys.stderr)
+    except LookupRefused as error:
+        print(f"clew ledger: {sanitize(str(error))}", file=sys.stderr)
         return 1
-    path, agent, session_id = place
     try:
-        session = load_session(path, agent=agent, session_id=session_id)
+        session = load_session(Path(place.path), agent=place.agent, session_id=inner_id(place))
     except OSError as error:
         print(f"clew ledger: cannot read {sanitize(args.session, one_line=True)}: {error.strerror}", file=sys.stderr)
         return 1

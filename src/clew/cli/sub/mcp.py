@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import msgspec
 from msgspec.structs import asdict
@@ -12,16 +12,13 @@ from msgspec.structs import asdict
 from clew.cli.parser import OneLineParser
 from clew.cli.serve import mcp_serve
 from clew.cli.sub import mcp_login
-from clew.cli.sub.mcp_login import LoginRefused
 from clew.cli.sub.place import ask, this_place
 from clew.commands.mcp import KINDS, SCOPES, standing
 from clew.host.workspace import Workspace
-from clew.mcp.definitions import APPROVED_SCOPES, BadDefinition
-from clew.mcp.files import ServerPlaces, parsed
-from clew.parts.mcp.at_place import places_at
+from clew.mcp.definitions import APPROVED_SCOPES
 from clew.plain.dialogs.confirm import confirm
 from clew.protocol.event_kinds.programs import McpScope, McpServerRow
-from clew.protocol.lookups.base import LookupRefused
+from clew.protocol.lookups.base import LookupMisused, LookupRefused
 from clew.protocol.lookups.mcp import ApproveMcp, DefineMcp, ListMcp, McpDefined, McpServersListed
 from clew.text.terminal_text import reveal, sanitize
 
@@ -98,20 +95,13 @@ def run(args: argparse.Namespace) -> int:
         "add": _add,
         "add-json": _add_json,
         "remove": _remove,
-    }
-    writing: dict[str, Callable[[argparse.Namespace, ServerPlaces], int]] = {
         "login": mcp_login.log_in,
         "logout": mcp_login.log_out,
     }
     try:
-        place = this_place(lenient=True)
-        if args.action in asking:
-            return asking[args.action](args, place)
-        return writing[args.action](args, places_at(place))
+        return asking[args.action](args, this_place(lenient=True))
     except LookupRefused as problem:
-        return _complain(str(problem), code=1)
-    except (LoginRefused, BadDefinition) as problem:
-        return _complain(str(problem), code=2)
+        return _complain(str(problem), code=2 if isinstance(problem, LookupMisused) else 1)
     except OSError as error:
         return _complain(f"{error.filename or 'the file'}: {error.strerror}", code=1)
 
@@ -135,7 +125,7 @@ def _get(args: argparse.Namespace, place: Workspace) -> int:
     listed = ask(place, ListMcp(server=args.name))
     row = next((row for row in listed.servers if row.name == args.name), None)
     if row is None:
-        raise LoginRefused(f"there is no MCP server {args.name}; clew mcp list shows those there are")
+        raise LookupMisused(f"there is no MCP server {args.name}; clew mcp list shows those there are")
     if args.json:
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(row), indent=2).decode() + "\n")
         return 0
@@ -149,36 +139,33 @@ def _get(args: argparse.Namespace, place: Workspace) -> int:
 def _add(args: argparse.Namespace, place: Workspace) -> int:
     words = _with_later_options(args)
     if not words:
-        raise LoginRefused("give an address, or -- and a command")
+        raise LookupMisused("give an address, or -- and a command")
     first, *rest = words
     kind = args.transport or ("http" if first.startswith(("http://", "https://")) else "stdio")
     if kind == "stdio":
         if args.header:
-            raise LoginRefused("headers are for addresses (-t http or sse)")
+            raise LookupMisused("headers are for addresses (-t http or sse)")
         entry: dict[str, Any] = {"type": kind, "command": first, "args": rest, "env": _pairs(args.env, "=", "-e")}
         if args.outside:
             entry["sandbox"] = False
     else:
         if rest or args.env or args.outside:
-            raise LoginRefused("an address takes headers (-H); arguments, variables and --outside are for programs")
+            raise LookupMisused("an address takes headers (-H); arguments, variables and --outside are for programs")
         entry = {"type": kind, "url": first, "headers": _pairs(args.header, ":", "-H")}
-    return _write(place, args.name, entry, args.scope)
+    return _write(place, DefineMcp(server=args.name, definition=entry, scope=args.scope))
 
 
 def _add_json(args: argparse.Namespace, place: Workspace) -> int:
-    wrong: list[str] = []
-    entry = parsed(args.json_text, "the JSON", wrong.append)
-    if entry is None:
-        raise LoginRefused(wrong[0].partition(";")[0])
-    return _write(place, args.name, entry, args.scope)
+    text = args.json_text or " "  # an empty text is no JSON either, and must not take a server out
+    return _write(place, DefineMcp(server=args.name, definition=None, text=text, scope=args.scope))
 
 
-def _write(place: Workspace, name: str, entry: dict[str, Any], scope: Literal["local", "project", "user"]) -> int:
-    added = _defined(place, DefineMcp(server=name, definition=entry, scope=scope))
+def _write(place: Workspace, definition: DefineMcp) -> int:
+    name, added = definition.server, _defined(place, definition)
     for note in added.notes:
         print(f"note: {sanitize(note, one_line=True)}")
     print(f"added {name} ({KINDS[added.kind]}, {SCOPES[added.scope]}) to {added.path}: {reveal(added.shape)}")
-    if added.kind == "stdio" and entry.get("sandbox") is not False:
+    if added.kind == "stdio" and "outside the sandbox" not in added.shape:
         print("the sandbox holds it: no network, writes in the project only; add it with --outside if it needs more")
     if added.needs_approval:
         print("it runs after you approve it, as everybody has to who gets the project: clew mcp approve")
@@ -196,7 +183,7 @@ def _defined(place: Workspace, lookup: DefineMcp) -> McpDefined:
     try:
         return ask(place, lookup)
     except LookupRefused as refused:
-        raise LoginRefused(str(refused)) from refused
+        raise LookupMisused(str(refused)) from refused
 
 
 def _decide(args: argparse.Namespace, place: Workspace) -> int:
@@ -204,11 +191,11 @@ def _decide(args: argparse.Namespace, place: Workspace) -> int:
     approving, listed = args.action == "approve", ask(place, ListMcp(connect=False))
     theirs = {row.name: row for row in listed.servers if row.scope in APPROVED_SCOPES}
     if unknown := [name for name in args.names if name not in theirs]:
-        raise LoginRefused(f"{unknown[0]} is not a server of this project, or the project is not trusted")
+        raise LookupMisused(f"{unknown[0]} is not a server of this project, or the project is not trusted")
     wanted = [row for row in theirs.values() if (row.digest in listed.approved) != approving]
     wanted = [row for row in wanted if not args.names or row.name in args.names]
-    if not wanted and not place.trusted and os.path.lexists(places_at(place).file_of("project")):
-        raise LoginRefused(
+    if not wanted and not place.trusted and os.path.lexists(place.root / ".mcp.json"):
+        raise LookupMisused(
             "this directory is not trusted, so its .mcp.json is not read: start clew there, or clew --trust"
         )
     if not wanted:
@@ -256,7 +243,7 @@ def _pairs(given: list[str], cut: str, option: str) -> dict[str, str]:
     for text in given:
         name, sign, value = text.partition(cut)
         if not sign or not name.strip():
-            raise LoginRefused(f"{option} {text!r}: expected NAME{cut}VALUE")
+            raise LookupMisused(f"{option} {text!r}: expected NAME{cut}VALUE")
         found[name.strip()] = value.strip() if cut == ":" else value
     return found
 

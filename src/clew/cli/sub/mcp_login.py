@@ -2,26 +2,15 @@
 
 import argparse
 import asyncio
-import os
 import sys
 import webbrowser
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from clew.mcp.approvals import McpApprovals
-from clew.mcp.definitions import ServerDefinition
-from clew.mcp.expansion import MissingVariables, expanded
-from clew.mcp.files import ServerPlaces, find_servers
-from clew.mcp.login.logins import LoginStore
-from clew.mcp.ports import Surroundings
+from clew.cli.sub.place import ask, make_hub
+from clew.host.hub import Hub
+from clew.host.workspace import Workspace
+from clew.protocol.lookups.mcp import AwaitMcpLogin, BeginMcpLogin, ForgetMcpLogin, McpLogin, OfferMcpAddress
 from clew.text.terminal_text import reveal, sanitize, warnings
-
-if TYPE_CHECKING:
-    from clew.mcp.login.loopback import Loopback
-
-
-class LoginRefused(ValueError):
-    """What was asked for cannot be done, and why."""
 
 
 def add_arguments(actions: Any) -> None:
@@ -32,82 +21,73 @@ def add_arguments(actions: Any) -> None:
         parser.add_argument("name", metavar="NAME", help="the server, as `clew mcp list` shows it")
 
 
-def log_in(args: argparse.Namespace, places: ServerPlaces) -> int:
-    """Sign in. Raises Refused."""
-    return _log_in(named(args.name, places), LoginStore(places.home), browser=args.browser)
-
-
-def log_out(args: argparse.Namespace, places: ServerPlaces) -> int:
-    """Forget a login. Raises Refused or OSError."""
-    server = named(args.name, places)
-    there_was = LoginStore(places.home).forget(server)
-    print(f"the login of {server.name} is forgotten" if there_was else f"nobody is signed in to {server.name}")
-    return 0
-
-
-def named(name: str, places: ServerPlaces) -> ServerDefinition:
-    """The server of that name here, as it would be connected. Raises Refused."""
-    found = next((one for one in find_servers(places).servers if one.name == name), None)
-    if found is None:
-        raise LoginRefused(f"there is no MCP server {name!r} here; `clew mcp list` shows those there are")
-    if found.kind not in ("http", "sse"):
-        raise LoginRefused(f"{name} is a program on this machine; nobody signs in to it")
-    if not McpApprovals(places.home).is_approved(found, places.root):
-        raise LoginRefused(f"{name} is a server of the project that you have not approved; start clew there, then /mcp")
-    try:
-        return expanded(found, os.environ)
-    except MissingVariables as error:
-        raise LoginRefused(str(error)) from error
-
-
-def _log_in(server: ServerDefinition, store: LoginStore, *, browser: bool) -> int:
-    from clew.mcp.login.oauth_login import LoginFailed  # the SDK is loaded to sign in, not to complain
-    from clew.mcp.login.oauth_login import log_in as sign_in
-
-    around = Surroundings(root=Path.cwd(), env=os.environ, child_env={}, roots=lambda: ())
-    try:
-        tools = asyncio.run(sign_in(server, around, store, _Shown(server, browser=browser).show))
-    except LoginFailed as error:
-        return _complain(f"not signed in to {server.name}: {error}", code=1)
-    if tools is None:
-        print(f"{server.name} lets us in without a login")
+def log_in(args: argparse.Namespace, place: Workspace) -> int:
+    """Sign in. Raises LookupRefused."""
+    ended = asyncio.run(_LoginByHand(make_hub(), place, browser=args.browser).sign_in(args.name))
+    if ended.failed:
+        return _complain(f"not signed in to {ended.server}: {ended.failed}", code=1)
+    if ended.tools is None:
+        print(f"{ended.server} lets us in without a login")
     else:
-        print(f"signed in to {server.name}: {tools} tool{'' if tools == 1 else 's'}")
+        print(f"signed in to {ended.server}: {ended.tools} tool{'' if ended.tools == 1 else 's'}")
     return 0
 
 
-class _Shown:
+def log_out(args: argparse.Namespace, place: Workspace) -> int:
+    """Forget a login. Raises LookupRefused or OSError."""
+    forgotten = ask(place, ForgetMcpLogin(server=args.name))
+    name = forgotten.server
+    print(f"the login of {name} is forgotten" if forgotten.there_was else f"nobody is signed in to {name}")
+    return 0
+
+
+class _LoginByHand:
     """The address, for a person to open; nothing opens it without their word."""
 
-    def __init__(self, server: ServerDefinition, *, browser: bool) -> None:
-        self._server = server
+    def __init__(self, hub: Hub, place: Workspace, *, browser: bool) -> None:
+        self._hub = hub
+        self._place = place
         self._browser = browser
+        self._offers: set[asyncio.Task[None]] = set()
 
-    async def show(self, url: str, back: "Loopback") -> bool:
+    async def sign_in(self, name: str) -> McpLogin:
+        """To the end. Raises LookupRefused."""
+        begun = await self._hub.look_up(self._place, BeginMcpLogin(server=name))
+        if begun.ended:
+            return begun
+        self._show(begun)
+        return await self._hub.look_up(self._place, AwaitMcpLogin(server=name))
+
+    def _show(self, login: McpLogin) -> None:
         """Everything goes to stderr: stdout is for what came of it."""
-        say(f"To sign in to {self._server.name} ({self._server.url}), open this address in a browser:")
+        say(f"To sign in to {login.server} ({login.url}), open this address in a browser:")
         say("")
-        sys.stderr.write(f"{sanitize(reveal(url), one_line=True)}\n")
+        sys.stderr.write(f"{sanitize(reveal(login.open_url), one_line=True)}\n")
         say("")
-        for words in warnings(url):
+        for words in warnings(login.open_url):
             say(f"Careful: the address {words}")
         if self._browser:
-            self._open(url)
+            self._open(login.open_url)
         if sys.stdin.isatty() and sys.stderr.isatty():
             if not self._browser:
                 say("Enter opens it here. On another machine: open it there, and paste the address it ends at.")
             loop = asyncio.get_running_loop()
-            loop.add_reader(sys.stdin.fileno(), self._typed, url, back)
-        return True
+            loop.add_reader(sys.stdin.fileno(), self._typed, login)
 
-    def _typed(self, url: str, back: "Loopback") -> None:
+    def _typed(self, login: McpLogin) -> None:
         """Enter, or where the browser of another machine ended up."""
         line = sys.stdin.readline()
         if not line:
             asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
         elif not line.strip():
-            self._open(url)
-        elif not back.offer(line.strip()):
+            self._open(login.open_url)
+        else:
+            task = asyncio.create_task(self._offer(OfferMcpAddress(server=login.server, address=line.strip())))
+            self._offers.add(task)
+            task.add_done_callback(self._offers.discard)
+
+    async def _offer(self, offer: OfferMcpAddress) -> None:
+        if not (await self._hub.look_up(self._place, offer)).taken:
             say("That is not the address at which this login ends.")
 
     def _open(self, url: str) -> None:

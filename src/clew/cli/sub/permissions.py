@@ -8,16 +8,15 @@ from typing import Any, cast
 
 import msgspec
 
-from clew.cli.sub.place import ask, this_place
+from clew.cli.sub.place import ask, this_place, this_place_if_any
 from clew.commands.permissions import HOLDS
 from clew.config.errors import SettingsError
 from clew.permissions.access import Decision, FileAccess, FileOp, Mode, ShellAccess, Verdict
 from clew.permissions.policy import Policy, judge, make_policy
 from clew.permissions.rules import Rule, RuleError, parse_rule, prefix_rule
 from clew.permissions.shell.verdict import ShellVerdict, judge_shell
-from clew.permissions.trust import TrustStore, trust_root
 from clew.protocol.lookups.base import LookupRefused
-from clew.protocol.lookups.rules_and_models import AllowRule, ListRules, RemoveRule, RuleRow
+from clew.protocol.lookups.rules_and_models import AllowRule, ForgetTrust, ListRules, RemoveRule, RuleRow
 from clew.system.home import clew_home
 from clew.text.terminal_text import reveal, sanitize, warnings
 
@@ -252,14 +251,13 @@ def _remove(args: argparse.Namespace) -> int:
 
 
 def _untrust(args: argparse.Namespace) -> int:
-    store = TrustStore(clew_home())
     try:
-        forgotten = store.forget(args.directory)
+        forgotten = ask(this_place_if_any(), ForgetTrust(directory=args.directory))
     except OSError as problem:
         print(f"clew permissions untrust: {problem}", file=sys.stderr)
         return 1
-    place = sanitize(trust_root(args.directory), one_line=True)
-    if forgotten:
+    place = sanitize(forgotten.place, one_line=True)
+    if forgotten.there_was:
         print(f"{place} is no longer trusted.")
         return 0
     print(f"clew permissions untrust: {place} was not trusted.", file=sys.stderr)

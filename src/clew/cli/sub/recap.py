@@ -6,17 +6,16 @@ import re
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from clew.catalog.recent import MAX_ROWS, recent
-from clew.cli.sub.agent_homes import chosen_agents, chosen_homes, named_session
-from clew.orient.board import rows
-from clew.orient.report import RecapCache, Report, age_of, recap_object
+from clew.cli.sub.agent_homes import OWN, chosen_agents, chosen_homes, named_session
+from clew.cli.sub.place import ask, this_place_if_any
 from clew.orient.wording import wording
-from clew.system.home import clew_home
+from clew.protocol.lookups.base import LookupMisused, LookupRefused
+from clew.protocol.lookups.catalog import ListRecent, NamedSession, RecapSession, SessionRecap, WriteRecap
 from clew.text.terminal_text import sanitize
-from clew.transcript.errors import TranscriptError
 
 HELP = "where did I leave off: one session, or everything touched lately"
 _AGE = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw]?)")
@@ -53,90 +52,114 @@ def run(args: argparse.Namespace) -> int:
         since_s = time.time() - age_s(args.since)
         homes = chosen_homes(args.home)
         agents = chosen_agents(args.agent)
-    except ValueError as error:
+    except (ValueError, LookupMisused) as error:
         print(f"clew recap: {error}", file=sys.stderr)
         return 2
     if args.session:
         return _named(args, homes)
-    board = recent(clew_home(), since_s=since_s, agents=agents, homes=homes, limit=MAX_ROWS)
+    place = this_place_if_any()
+    board = ask(place, ListRecent(since_s=since_s, agents=agents, homes=homes))
     shown = 0
-    for report in rows(board.found, RecapCache(clew_home())):
-        shown += 1
-        _print(report, args, alone=False)
+    for session in board.sessions:
+        if (recap := ask(place, RecapSession(session=session, listed=True)).recap) is not None:
+            shown += 1
+            _print(session, recap, args, alone=False)
     if not args.json:
-        _closing(shown, len(board.found), board.left_out, args.since)
+        _closing(shown, len(board.sessions), board.left_out, args.since)
     return 0
 
 
-def _named(args: argparse.Namespace, homes: dict[str, Path]) -> int:
+def _named(args: argparse.Namespace, homes: dict[str, str]) -> int:
     code = 0
     for name in args.session:
-        report = find_report(name, agent=None if args.agent == "all" else args.agent, homes=homes)
-        if isinstance(report, str):
-            print(f"clew recap: {report}", file=sys.stderr)
+        try:
+            session = locate(name, agent=None if args.agent == "all" else args.agent, homes=homes)
+            recap = recap_of(name, session)
+        except LookupRefused as error:
+            print(f"clew recap: {sanitize(str(error))}", file=sys.stderr)
             code = 1
             continue
-        _print(report, args, alone=len(args.session) == 1)
+        _print(session, recap, args, alone=len(args.session) == 1)
     return code
 
 
-def find_report(name: str, *, agent: str | None, homes: dict[str, Path]) -> Report | str:
-    """The session a person means by a path, an id or words; a sentence when there is none."""
-    place = locate(name, agent=agent, homes=homes)
-    if isinstance(place, str):
-        return place
-    path, found_agent, session_id = place
+def recap_of(name: str, session: NamedSession) -> SessionRecap:
+    """Where a session stands that a person named. Raises LookupRefused."""
     try:
-        report = RecapCache(clew_home()).report(path, agent=found_agent, session_id=session_id)
+        recap = ask(this_place_if_any(), RecapSession(session=session)).recap
     except OSError as error:
-        return f"cannot read {sanitize(name, one_line=True)}: {error.strerror or error}"
-    if report.problem and not report.entries and report.agent == "unknown":
-        why = sanitize(report.problem, one_line=True)
-        return f"{sanitize(name, one_line=True)} is not a transcript we can read ({why})"
-    return report
+        raise LookupRefused(f"cannot read {sanitize(name, one_line=True)}: {error.strerror or error}") from error
+    assert recap is not None, "one that was named is always told"
+    if recap.problem and not recap.entries and recap.agent == "unknown":
+        why = sanitize(recap.problem, one_line=True)
+        raise LookupRefused(f"{sanitize(name, one_line=True)} is not a transcript we can read ({why})")
+    return recap
 
 
-def locate(name: str, *, agent: str | None, homes: dict[str, Path]) -> tuple[Path, str | None, str] | str:
-    """File, agent and session id of what a person named."""
-    path = Path(name)
-    if agent is not None and path.is_file():
-        return path, agent, ""  # told whose it is, its content need not tell
-    try:
-        found = named_session(name, homes)
-    except TranscriptError as error:
-        return sanitize(str(error))
+def locate(name: str, *, agent: str | None, homes: dict[str, str]) -> NamedSession:
+    """The session a person means by a path, an id or words. Raises LookupRefused."""
+    if agent is not None and Path(name).is_file():
+        return NamedSession(agent=agent, path=name, session_id="")  # told whose it is, its content need not tell
+    found = named_session(name, homes)
     if found.note:
         print(f"clew: {sanitize(found.note, one_line=True)}", file=sys.stderr)
-    return found.path, found.agent, "" if found.is_ours else found.session_id
+    return found
 
 
-def _print(report: Report, args: argparse.Namespace, *, alone: bool) -> None:
+def inner_id(session: NamedSession) -> str:
+    """Which one of a file is meant; a file of ours holds one."""
+    return "" if session.agent == OWN else session.session_id
+
+
+def recap_object(recap: SessionRecap, *, now_s: float, text: str = "") -> dict[str, Any]:
+    """The keys of `clew recap --json`, in their documented order."""
+    return {
+        "file": recap.file,
+        "agent": recap.agent,
+        "session": recap.session,
+        "project": recap.project,
+        "state": recap.state.value,
+        "goal": recap.goal,
+        "next_step": recap.next_step,
+        "last_request": recap.last_request,
+        "language": recap.language,
+        "text": text or recap.text,
+        "facts": msgspec.to_builtins(recap.facts),
+        "age_s": round(age_of(recap, now_s)),
+        "title": recap.title,
+    }
+
+
+def age_of(recap: SessionRecap, now_s: float) -> float:
+    """Seconds since the last entry."""
+    return max(0.0, now_s - recap.updated_s) if recap.updated_s else 0.0
+
+
+def _print(session: NamedSession, recap: SessionRecap, args: argparse.Namespace, *, alone: bool) -> None:
     now_s = time.time()
-    words = _model_words(report) if args.llm else ""
+    words = _model_words(session, listed=not args.session) if args.llm else ""
     if args.json:
-        sys.stdout.write(msgspec.json.encode(recap_object(report, now_s=now_s, text=words)).decode() + "\n")
+        sys.stdout.write(msgspec.json.encode(recap_object(recap, now_s=now_s, text=words)).decode() + "\n")
         sys.stdout.flush()
         return
-    form = report.form
     if alone:
         if words:
             print(sanitize(words, one_line=True))
-        for line in form.lines() or ["Nothing was asked in this session yet."]:
+        for line in recap.lines or ["Nothing was asked in this session yet."]:
             print(sanitize(line, one_line=True))
         return
-    age = age_of(report, now_s)
-    where = sanitize(Path(report.project.replace("\\", "/")).name or report.project or "?", one_line=True)
-    told = _paint(wording("en").word(form.state), _COLOURS.get(form.state.value, "0"))
-    print(f"{_paint(where, '1')}  {report.agent}  {age_words(age)}  {told}")
-    print(f"  {sanitize(words or form.text, one_line=True).removeprefix(where + ': ')}", flush=True)
+    age = age_of(recap, now_s)
+    where = sanitize(Path(recap.project.replace("\\", "/")).name or recap.project or "?", one_line=True)
+    told = _paint(wording("en").word(recap.state), _COLOURS.get(recap.state.value, "0"))
+    print(f"{_paint(where, '1')}  {recap.agent}  {age_words(age)}  {told}")
+    print(f"  {sanitize(words or recap.text, one_line=True).removeprefix(where + ': ')}", flush=True)
 
 
-def _model_words(report: Report) -> str:
-    import asyncio
-
-    from clew.cli.sub.recap_words import model_words  # models and their network code are loaded for --llm only
-
-    return asyncio.run(model_words(report))
+def _model_words(session: NamedSession, *, listed: bool) -> str:
+    written = ask(this_place_if_any(), WriteRecap(session=session, listed=listed))
+    for note in written.notes:
+        print(f"clew recap: {sanitize(note, one_line=True)}", file=sys.stderr)
+    return written.text
 
 
 def _closing(shown: int, found: int, left_out: int, since: str) -> None:

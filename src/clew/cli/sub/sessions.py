@@ -4,28 +4,23 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from clew.catalog.find_session import find_session, short_ids
-from clew.catalog.found_session import OWN
-from clew.catalog.listing import Catalog, project_name
 from clew.cli.run.agent_flags import positive
-from clew.cli.run.choose_session import chooser
-from clew.cli.sub.agent_homes import chosen_agents, chosen_homes, here
-from clew.system.home import clew_home
+from clew.cli.sub.agent_homes import OWN, chosen_agents, chosen_homes, own_session
+from clew.cli.sub.place import ask, this_place_if_any
+from clew.protocol.lookups.base import LookupMisused, LookupRefused
+from clew.protocol.lookups.catalog import CatalogHit, CatalogRow, ListCatalog, MeasureSessions, MoveSession
 from clew.text.terminal_text import clip, display_width, sanitize
-from clew.transcript.errors import TranscriptError
-from clew.transcript.index.archive import archive_session, restore_session, session_size, sizes, trash_session
-from clew.transcript.index.rows import Hit, IndexRow
-from clew.transcript.log.store import SessionStore
-from clew.transcript.past.resume import SURE_PREFIX
 
 HELP = "list and search sessions, clew's and other agents'"
 ACTIONS = ("archive", "trash", "restore", "size")
+ID_WIDTH = 8
+"""Characters of an id that nearly always tell it from the others."""
 _LIST_BUDGET_S = 4.0
 _SEARCH_BUDGET_S = 30.0
 
@@ -48,57 +43,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List, search or act."""
-    store = SessionStore(clew_home())
     try:
         homes = chosen_homes(args.home)
         if args.action == "size":
-            return _show_sizes(store, args)
+            return _show_sizes(args)
         if args.action:
-            return _act(store, args)
-        return _list(store, args, homes)
-    except TranscriptError as error:
+            return _act(args)
+        return _list(args, homes)
+    except LookupRefused as error:
         sys.stderr.write(f"clew sessions: {sanitize(str(error))}\n")
-        return 1
-    except ValueError as error:
-        sys.stderr.write(f"clew sessions: {sanitize(str(error))}\n")
-        return 2
+        return 2 if isinstance(error, LookupMisused) else 1
 
 
-def _list(store: SessionStore, args: argparse.Namespace, homes: Mapping[str, Path]) -> int:
-    agents = chosen_agents(args.agent)
-    project = Path(args.project) if args.project else None
-    with Catalog(store, homes=homes) as catalog:
-        budget = _LIST_BUDGET_S if args.search is None else _SEARCH_BUDGET_S
-        waiting = catalog.refresh(agents=agents, budget_s=budget)
-        limit = -1 if args.all else args.limit
-        if args.search is not None:
-            many = limit if limit > 0 else 10_000
-            deep = args.deep or None
-            hits = catalog.search(args.search, agents=agents or (), project=project, limit=many, deep=deep)
-            _print_hits(hits, short_ids(catalog.ids()), as_json=args.json)
-        else:
-            rows = catalog.rows(agents=agents or (), project=project, limit=limit + 1 if limit > 0 else -1)
-            _print_rows(rows, short_ids(catalog.ids()), limit=limit, as_json=args.json)
-    if waiting:
-        sys.stderr.write(f"clew sessions: {waiting} sessions are not read yet; run it again for the rest\n")
+def _list(args: argparse.Namespace, homes: dict[str, str]) -> int:
+    limit = -1 if args.all else args.limit
+    wanted = ListCatalog(
+        search=args.search,
+        deep=args.deep,
+        agents=chosen_agents(args.agent),
+        homes=homes,
+        project=args.project or "",
+        limit=limit + 1 if limit > 0 and args.search is None else limit,
+        budget_s=_LIST_BUDGET_S if args.search is None else _SEARCH_BUDGET_S,
+    )
+    found = ask(this_place_if_any(), wanted)
+    if args.search is not None:
+        _print_hits(found.hits, found.names, as_json=args.json)
+    else:
+        _print_rows(found.rows, found.names, limit=limit, as_json=args.json)
+    if found.unread:
+        sys.stderr.write(f"clew sessions: {found.unread} sessions are not read yet; run it again for the rest\n")
     return 0
 
 
-def _act(store: SessionStore, args: argparse.Namespace) -> int:
+def _act(args: argparse.Namespace) -> int:
     if not args.session:
-        raise ValueError(f"{args.action} which session? Give its id; `clew sessions` lists them")
+        raise LookupMisused(f"{args.action} which session? Give its id; `clew sessions` lists them")
     done: list[dict[str, Any]] = []
     for query in args.session:
-        if args.action == "restore":
-            target = restore_session(store, query)
-            session = target.stem
-        else:
-            path = _own(store, query)
-            session = path.stem
-            target = (archive_session if args.action == "archive" else trash_session)(store, path)
-        done.append({"session": session, "action": args.action, "path": str(target)})
-    with Catalog(store) as catalog:
-        catalog.refresh(agents=[OWN])
+        session = query if args.action == "restore" else _own(query)
+        moved = ask(this_place_if_any(), MoveSession(action=args.action, session=session))
+        done.append({"session": moved.session, "action": args.action, "path": moved.path})
     if args.json:
         _write_json(done)
     else:
@@ -108,35 +93,35 @@ def _act(store: SessionStore, args: argparse.Namespace) -> int:
     return 0
 
 
-def _own(store: SessionStore, query: str) -> Path:
-    """A session of ours by any of its names; a file of another agent is refused."""
-    found = find_session(store, query, here(), agents=[OWN], choose=chooser())
-    if not found.is_ours:
-        raise ValueError(f"{found.path} is not a session of clew; only our own are ever moved")
+def _own(query: str) -> str:
+    """The file of a session of ours by any of its names; one of another agent is refused."""
+    found = own_session(query)
+    if found.agent != OWN:
+        raise LookupMisused(f"{found.path} is not a session of clew; only our own are ever moved")
     return found.path
 
 
-def _show_sizes(store: SessionStore, args: argparse.Namespace) -> int:
-    if args.session:
-        paths = [_own(store, query) for query in args.session]
-        each = [{"session": path.stem, "bytes": session_size(path)} for path in paths]
+def _show_sizes(args: argparse.Namespace) -> int:
+    paths = tuple(_own(query) for query in args.session)
+    measured = ask(this_place_if_any(), MeasureSessions(paths=paths))
+    if paths:
+        each = [{"session": Path(path).stem, "bytes": size} for path, size in zip(paths, measured.sizes, strict=True)]
         if args.json:
             _write_json(each)
         else:
             for item in each:
                 print(f"{human_size(int(item['bytes'])):>8}  {item['session']}")
         return 0
-    total = sizes(store)
     if args.json:
-        _write_json(msgspec.to_builtins(total))
+        _write_json(measured.total)
         return 0
-    for name in total.__struct_fields__:
-        print(f"{human_size(getattr(total, name)):>8}  {name}")
+    for name, size in measured.total.items():
+        print(f"{human_size(size):>8}  {name}")
     print("Nothing is ever deleted by age. `clew sessions archive ID` compresses, `clew sessions trash ID` moves away.")
     return 0
 
 
-def _print_rows(rows: list[IndexRow], names: Mapping[str, str], *, limit: int, as_json: bool) -> None:
+def _print_rows(rows: Sequence[CatalogRow], names: Mapping[str, str], *, limit: int, as_json: bool) -> None:
     shown = rows if limit < 0 else rows[:limit]
     if as_json:
         _write_json([row_json(row) for row in shown])
@@ -151,7 +136,7 @@ def _print_rows(rows: list[IndexRow], names: Mapping[str, str], *, limit: int, a
         print("… more; --all shows them, --limit N so many")
 
 
-def _print_hits(hits: list[Hit], names: Mapping[str, str], *, as_json: bool) -> None:
+def _print_hits(hits: Sequence[CatalogHit], names: Mapping[str, str], *, as_json: bool) -> None:
     if as_json:
         _write_json(
             [
@@ -174,7 +159,7 @@ def _print_hits(hits: list[Hit], names: Mapping[str, str], *, as_json: bool) -> 
         print(f"    {hit.role}: {highlighted(hit, colour=colour)}")
 
 
-def highlighted(hit: Hit, *, colour: bool) -> str:
+def highlighted(hit: CatalogHit, *, colour: bool) -> str:
     """The excerpt with its hits marked: bold where colours are shown, » « elsewhere."""
     before, after = ("\x1b[1;7m", "\x1b[0m") if colour else ("»", "«")
     out: list[str] = []
@@ -190,15 +175,15 @@ def highlighted(hit: Hit, *, colour: bool) -> str:
     return "".join([*out, sanitize(hit.text[at:], one_line=True)])
 
 
-def row_line(row: IndexRow, names: Mapping[str, str], *, width: int) -> str:
+def row_line(row: CatalogRow, names: Mapping[str, str], *, width: int) -> str:
     """One session on one line: age, state, title, where, branch, turns, cost, size, id, agent. `names`: as much of
     each id as tells it from the others."""
     name = names.get(row.session_id, row.session_id)
     cost = f"${row.cost_usd:.2f}" if row.cost_usd is not None else "-"
     state = "archived" if row.archived else row.state or "unread"
-    where = f"{project_name(row)}{f' ({row.branch})' if row.branch else ''}"
+    where = f"{row.place_name}{f' ({row.branch})' if row.branch else ''}"
     turns = f"{row.turns:>3} {'turn' if row.turns == 1 else 'turns':<5}"
-    tail = f"  {turns}  {cost:>7}  {human_size(row.size):>7}  {name:<{SURE_PREFIX}}  {row.agent}"
+    tail = f"  {turns}  {cost:>7}  {human_size(row.size):>7}  {name:<{ID_WIDTH}}  {row.agent}"
     head = f"{age(row.activity):>4}  {state:<11}  "
     place = clip(sanitize(where, one_line=True), 28)
     room = max(12, width - len(head) - len(tail) - display_width(place) - 2)
@@ -206,11 +191,11 @@ def row_line(row: IndexRow, names: Mapping[str, str], *, width: int) -> str:
     return f"{head}{title}{' ' * (room - display_width(title))}  {place}{sanitize(tail)}"
 
 
-def row_json(row: IndexRow) -> dict[str, Any]:
+def row_json(row: CatalogRow) -> dict[str, Any]:
     """A row for programs; times in seconds and ISO."""
     value: dict[str, Any] = msgspec.to_builtins(row)
     value["updated"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(max(0.0, row.mtime)))
-    del value["activity"]
+    del value["activity"], value["place_name"]
     return value
 
 

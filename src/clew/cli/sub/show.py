@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator
 from shutil import which
 
 from clew.catalog.exporting import as_json
-from clew.catalog.opening import Opened, open_found
+from clew.catalog.opening import Opened, open_named
 from clew.cli.sub.agent_homes import chosen_homes, named_session
+from clew.protocol.lookups.base import LookupMisused, LookupRefused
 from clew.text.terminal_text import sanitize
 from clew.transcript.errors import TranscriptError
 from clew.transcript.mapping.render import plain
@@ -31,13 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print a session; through a pager on a terminal."""
     try:
-        opened = open_found(named_session(args.session, chosen_homes(args.home)))
-    except (TranscriptError, OSError) as error:
+        opened = open_named(named_session(args.session, chosen_homes(args.home)))
+    except (LookupRefused, TranscriptError, OSError) as error:
         sys.stderr.write(f"clew show: {sanitize(str(error))}\n")
-        return 1
-    except ValueError as error:
-        sys.stderr.write(f"clew show: {sanitize(str(error))}\n")
-        return 2
+        return 2 if isinstance(error, LookupMisused) else 1
     if opened.warning:
         sys.stderr.write(f"clew show: {sanitize(opened.warning, one_line=True)}\n")
     if args.json:

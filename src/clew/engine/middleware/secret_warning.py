@@ -8,7 +8,7 @@ from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Turn
 from clew.protocol.events import Event, Notice
 from clew.protocol.messages import AssistantMessage, Message, TextPart, ToolResultPart, UserMessage, result_text
-from clew.text.secret_scan import find_secrets
+from clew.text.redact import find_secrets
 
 MAX_NAMED = 5
 _AT_ONCE_CHARS = 8_000

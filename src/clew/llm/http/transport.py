@@ -14,8 +14,16 @@ import h11
 from clew import __version__
 from clew.llm.errors import ConnectionFailed, StreamBroken
 from clew.llm.failures import host_of
-from clew.llm.http.address import BadAddress, proxy_for, split_url
-from clew.llm.http.connection import CONNECT_TIMEOUT_S, HttpConnection, NoAnswer, ProxyRefused, Silence
+from clew.llm.http.connection import (
+    CONNECT_TIMEOUT_S,
+    BadAddress,
+    HttpConnection,
+    NoAnswer,
+    ProxyRefused,
+    Silence,
+    proxy_for,
+    split_url,
+)
 from clew.llm.models.target import Target
 from clew.llm.wires.base import HttpRequest
 from clew.llm.wires.registry import credential_for

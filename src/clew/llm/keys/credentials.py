@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from clew.llm.errors import MissingCredential
-from clew.llm.http.address import split_url
+from clew.llm.http.connection import split_url
 from clew.llm.models.target import KeyCommand, Secret, Target, key_headers
 from clew.llm.wires.base import HttpRequest
 from clew.system.environment import absolute_path

@@ -10,10 +10,9 @@ from msgspec import Struct
 from clew.config.schema import ModelFacts, Provider
 from clew.config.walk import edits
 from clew.llm.errors import MissingCredential, UnknownModel
-from clew.llm.http.address import is_loopback
+from clew.llm.http.connection import is_loopback
 from clew.llm.models.listing import ALIAS_FAMILIES, ListedModel, models_of, newest
-from clew.llm.models.profile import Price, Profile
-from clew.llm.models.profiles import is_known, known_models, profile_of
+from clew.llm.models.profiles import Price, Profile, is_known, known_models, profile_of
 from clew.llm.models.providers import ALIASES, CLOUD_LOGINS, SLOW, Auth, Patience, ProviderRow, Quirks, rows
 from clew.llm.models.target import KeyCommand, Secret, Target
 from clew.llm.remote import RemoteModel

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct
 
 from clew.config.schema import Provider
-from clew.llm.models.profile import Profile
-from clew.llm.models.profiles import known_models, plain_name, profile_of
+from clew.llm.models.profiles import Profile, known_models, plain_name, profile_of
 from clew.llm.models.providers import ProviderRow
 
 ALIAS_FAMILIES = {

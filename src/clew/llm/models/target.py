@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from clew.llm.models.profile import Profile
+from clew.llm.models.profiles import Profile
 from clew.llm.models.providers import Auth, Dialect, Framing, Patience, Quirks
 
 Thinks = Literal["never", "if asked", "always"]

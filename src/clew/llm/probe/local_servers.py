@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from clew.config.schema import Provider
-from clew.llm.http.address import LOOPBACK
+from clew.llm.http.connection import LOOPBACK
 from clew.llm.models.connect import all_rows, base_url_of
 from clew.llm.models.providers import ProviderRow
 

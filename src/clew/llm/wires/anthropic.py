@@ -12,18 +12,20 @@ from clew.llm.request import BUDGETS, ModelRequest
 from clew.llm.wires.base import (
     HttpRequest,
     Json,
+    UsageTally,
     body_json,
     call_id,
     event_json,
+    history_for,
     items,
     obj,
     parse_arguments,
     parts_at_once,
+    result_parts,
     string,
     to_json,
+    wire_id,
 )
-from clew.llm.wires.history import history_for, result_parts, wire_id
-from clew.llm.wires.tally import UsageTally
 from clew.protocol.messages import (
     DocumentPart,
     ImagePart,

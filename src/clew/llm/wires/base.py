@@ -1,7 +1,9 @@
-"""What every wire offers, and the few things all of them need."""
+"""What every wire offers, and what all need: the history that a target may see, ids that it accepts, token counts."""
 
+import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Protocol, cast
 
 import msgspec
@@ -10,10 +12,24 @@ from msgspec import Struct
 from clew.llm.errors import BadResponse, StreamBroken
 from clew.llm.http.sse import SseEvent
 from clew.llm.models.target import Target
-from clew.llm.reply import PartDone, ReasoningChunk, ReplyEvent, TextChunk
+from clew.llm.reply import PartDone, ReasoningChunk, ReplyEvent, TextChunk, UsageSeen
 from clew.llm.request import ModelRequest
+from clew.protocol.history import valid_history
 from clew.protocol.ids import CallId
-from clew.protocol.messages import Part, ReasoningPart, TextPart
+from clew.protocol.messages import (
+    AssistantMessage,
+    DocumentPart,
+    ImagePart,
+    Message,
+    Part,
+    ReasoningPart,
+    RedactedReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    result_text,
+)
+from clew.protocol.usage import Usage
 
 Json = dict[str, Any]
 NOT_JSON = (msgspec.DecodeError, UnicodeError, RecursionError)
@@ -170,3 +186,131 @@ def parts_at_once(parts: Iterable[Part]) -> Iterator[ReplyEvent]:
         elif isinstance(part, ReasoningPart) and part.text:
             yield ReasoningChunk(text=part.text, part=index)
         yield PartDone(part=part, index=index)
+
+
+class UsageTally:
+    """Collects what a provider says about one reply. Nothing said: no usage, which is not zero."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        self._told: Usage | None = None
+
+    def news(self) -> list[UsageSeen]:
+        """What became known since the last time."""
+        usage = self.usage
+        if usage is None or usage == self._told:
+            return []
+        self._told = usage
+        return [UsageSeen(usage=usage)]
+
+    @property
+    def usage(self) -> Usage | None:
+        """The four kinds, none contained in another, none negative."""
+        if not self._counts:
+            return None
+        count = self._counts.get
+        read, written = count("read", 0), count("written", 0)
+        fresh = count("input", 0)
+        if "prompt" in self._counts:  # these providers count cached tokens inside the prompt
+            fresh = max(0, self._counts["prompt"] - read - written)
+        return Usage(
+            input_tokens=fresh,
+            output_tokens=count("output", 0) + count("thoughts", 0),
+            cache_creation_input_tokens=written,
+            cache_read_input_tokens=read,
+        )
+
+    def anthropic(self, usage: Json) -> None:
+        """Uncached input is given apart."""
+        self._set("input", usage.get("input_tokens"))
+        self._set("output", usage.get("output_tokens"))
+        self._set("written", usage.get("cache_creation_input_tokens"))
+        self._set("read", usage.get("cache_read_input_tokens"))
+
+    def chat(self, usage: Json) -> None:
+        """Cached tokens are part of the prompt, under one of three names."""
+        details = obj(usage.get("prompt_tokens_details"))
+        self._set("prompt", usage.get("prompt_tokens"))
+        self._set("output", usage.get("completion_tokens"))
+        for value in (usage.get("cached_tokens"), usage.get("prompt_cache_hit_tokens"), details.get("cached_tokens")):
+            self._set("read", value)
+        self._set("written", details.get("cache_write_tokens"))
+
+    def responses(self, usage: Json) -> None:
+        """As chat, with other names."""
+        details = obj(usage.get("input_tokens_details"))
+        self._set("prompt", usage.get("input_tokens"))
+        self._set("output", usage.get("output_tokens"))
+        self._set("read", details.get("cached_tokens"))
+        self._set("written", details.get("cache_write_tokens"))
+
+    def gemini(self, usage: Json) -> None:
+        """Cached tokens are part of the prompt; thoughts are output, counted apart from the candidates."""
+        self._set("prompt", usage.get("promptTokenCount"))
+        self._set("read", usage.get("cachedContentTokenCount"))
+        self._set("output", usage.get("candidatesTokenCount"))
+        self._set("thoughts", usage.get("thoughtsTokenCount"))
+
+    def _set(self, name: str, value: Any) -> None:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            self._counts[name] = max(0, int(value))
+
+
+NO_OUTPUT = "(no output)"
+
+
+def history_for(messages: Sequence[Message], target: Target) -> tuple[Message, ...]:
+    """The history as this target gets it; what is left is only to translate it."""
+    return valid_history(messages, keeps=partial(_may_see, target))
+
+
+def _may_see(target: Target, reply: AssistantMessage, part: Part) -> bool:
+    """Reasoning goes back only to the model that wrote it: signatures and encrypted content are bound to it."""
+    if reply.model not in (target.name, target.model):
+        return False
+    if target.dialect != "gemini" and not _is_followed(reply, part):
+        return False  # an interrupted thought; with Gemini a signature may stand last, for the text before it
+    if isinstance(part, RedactedReasoningPart):
+        return target.dialect == "anthropic"
+    return isinstance(part, ReasoningPart) and part.provider == target.provider and _has_a_place(part, target)
+
+
+def _is_followed(reply: AssistantMessage, part: Part) -> bool:
+    """Whether words or a call come after it in its reply."""
+    for other in reversed(reply.content):
+        if other is part:
+            return False
+        if isinstance(other, ToolCallPart) or (isinstance(other, TextPart) and other.text.strip()):
+            return True
+    return False
+
+
+def _has_a_place(part: ReasoningPart, target: Target) -> bool:
+    """Whether the dialect can carry it: signed thoughts, opaque data, or a field of its own."""
+    match target.dialect:
+        case "anthropic":
+            return bool(part.signature)
+        case "gemini" | "openai-responses":
+            return part.data is not None
+        case "openai-chat":
+            return bool(target.quirks.echo_reasoning)
+
+
+def result_parts(result: ToolResultPart) -> tuple[str, list[ImagePart | DocumentPart]]:
+    """A tool result as words, never empty, and the media that came with them."""
+    if isinstance(result.content, str):
+        return (result.content if result.content.strip() else NO_OUTPUT), []
+    media = [part for part in result.content if isinstance(part, ImagePart | DocumentPart)]
+    text = result_text(result)
+    return (text if text.strip() else "(see attachment)" if media else NO_OUTPUT), media
+
+
+def wire_id(call_id: str, *, length: int = 0) -> str:
+    """The id if the API takes it, else one derived from it: the same on every request."""
+    if length:
+        if len(call_id) == length and call_id.isascii() and call_id.isalnum():
+            return call_id
+        return hashlib.blake2b(call_id.encode("utf-8", "replace"), digest_size=16).hexdigest()[:length]
+    if 0 < len(call_id) <= 64 and call_id.isascii() and call_id.replace("_", "").replace("-", "").isalnum():
+        return call_id
+    return "call_" + hashlib.blake2b(call_id.encode("utf-8", "replace"), digest_size=12).hexdigest()

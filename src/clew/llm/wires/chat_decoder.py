@@ -11,9 +11,8 @@ from clew.llm.failures import failure_in_stream, is_cut_off
 from clew.llm.http.sse import SseEvent
 from clew.llm.models.target import Target
 from clew.llm.reply import PartDone, ReasoningChunk, ReplyDone, ReplyEvent, ReplyStarted, TextChunk
-from clew.llm.wires.base import Json, body_json, event_json, items, obj, stop_with_calls, string
+from clew.llm.wires.base import Json, UsageTally, body_json, event_json, items, obj, stop_with_calls, string
 from clew.llm.wires.chat_calls import GrowingCalls
-from clew.llm.wires.tally import UsageTally
 from clew.protocol.messages import ReasoningPart, TextPart
 
 OPEN, CLOSE = "<think>", "</think>"

@@ -11,18 +11,19 @@ from clew.llm.request import ModelRequest
 from clew.llm.wires.base import (
     HttpRequest,
     Json,
+    UsageTally,
     body_json,
     call_id,
     event_json,
+    history_for,
     items,
     obj,
     parse_arguments,
+    result_parts,
     stop_with_calls,
     string,
     to_json,
 )
-from clew.llm.wires.history import history_for, result_parts
-from clew.llm.wires.tally import UsageTally
 from clew.protocol.ids import CallId
 from clew.protocol.messages import (
     DocumentPart,

@@ -6,9 +6,8 @@ from typing import Any
 from clew.llm.models.target import Target
 from clew.llm.reply import ReplyEvent
 from clew.llm.request import ModelRequest
-from clew.llm.wires.base import HttpRequest, Json, to_json
+from clew.llm.wires.base import HttpRequest, Json, history_for, result_parts, to_json, wire_id
 from clew.llm.wires.chat_decoder import ChatDecoder, decode_chat
-from clew.llm.wires.history import history_for, result_parts, wire_id
 from clew.protocol.messages import (
     DocumentPart,
     ImagePart,

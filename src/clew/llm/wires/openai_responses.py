@@ -11,20 +11,22 @@ from clew.llm.request import ModelRequest
 from clew.llm.wires.base import (
     HttpRequest,
     Json,
+    UsageTally,
     body_json,
     call_id,
     event_json,
+    history_for,
     items,
     obj,
     parse_arguments,
     parts_at_once,
+    result_parts,
     stop_with_calls,
     string,
     to_json,
+    wire_id,
 )
-from clew.llm.wires.history import history_for, result_parts, wire_id
 from clew.llm.wires.openai_chat import data_url
-from clew.llm.wires.tally import UsageTally
 from clew.protocol.messages import (
     DocumentPart,
     ImagePart,

@@ -46,6 +46,10 @@ class _Kept(Struct, kw_only=True):
     logins: dict[str, Login] = field(default_factory=dict[str, Login])
 
 
+class LoginFailed(Exception):
+    """Nobody is signed in; the words are for a person."""
+
+
 class UnkeepableLogin(OSError):
     """What a server gave is too long to be kept beside the logins of others."""
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from pydantic import AnyUrl, ValidationError
 
 from clew.mcp.definitions import ServerDefinition
-from clew.mcp.login.logins import LoginStore
+from clew.mcp.login.logins import LoginFailed, LoginStore
 from clew.mcp.login.loopback import Loopback
 from clew.mcp.login.oauth import CLIENT_NAME, LoginStorage, is_safe_endpoint
 from clew.mcp.ports import Listing, ServerError, Surroundings
@@ -24,10 +24,6 @@ from clew.text.terminal_text import sanitize
 LOGIN_LIMIT_S = 600.0
 """How long somebody may take in the browser."""
 MAX_URL_CHARS = 8_000
-
-
-class LoginFailed(Exception):
-    """Nobody is signed in; the words are for a person."""
 
 
 Show = Callable[[str, Loopback], Awaitable[bool]]

@@ -8,9 +8,11 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clew.mcp import extras
 from clew.mcp.definitions import ServerDefinition
 from clew.mcp.login.logins import LoginStore
 from clew.mcp.ports import Heard, HopelessServer, Open, ServerConnection, Surroundings
+from clew.tools import extras as tool_extras
 
 if TYPE_CHECKING:
     from clew.system.process import ProcessStarter
@@ -62,12 +64,9 @@ class Sdk:
     def _open(
         self, server: ServerDefinition, around: Surroundings, heard: Heard
     ) -> AbstractAsyncContextManager[ServerConnection]:
-        from clew.mcp.transport.connection import open_connection  # loaded above
-        from clew.system.process import ProcessStarter
-
         if self._starter is None:
-            self._starter = ProcessStarter()
-        return open_connection(server, around, heard, self._starter)
+            self._starter = tool_extras.process().ProcessStarter()
+        return extras.connection().open_connection(server, around, heard, self._starter)
 
     async def close(self) -> None:
         """Every connection was closed before."""
@@ -85,8 +84,6 @@ def saved_sign_in(home: Path) -> Callable[[ServerDefinition], Any]:
         store = LoginStore(home)
         if not store.path.exists():
             return None
-        from clew.mcp.login.oauth import signing_in  # a server is being connected, so the SDK is there
-
-        return signing_in(store)(server)
+        return extras.oauth().signing_in(store)(server)
 
     return sign_in

@@ -3,6 +3,8 @@
 import asyncio
 
 from clew.host.part import Answerers, Part, PartSession, PartSetup
+from clew.parts.doctor.at_place import answer
+from clew.parts.doctor.status import status_rows
 from clew.protocol.lookups.place import ChecksShown, RunChecks
 from clew.protocol.lookups.session import RequestStatus, StatusShown
 
@@ -23,12 +25,8 @@ class DoctorPart(Part):
 
     async def _check(self, lookup: RunChecks) -> ChecksShown:
         """Those of the place, and what the parts of this session add."""
-        from clew.parts.doctor.at_place import answer  # the checks load what nobody else needs
-
         shown = await answer(lookup, self._setup.workspace, model=self._own.session.main.agent.model.name)
         return ChecksShown(checks=(*shown.checks, *(row for part in self._own.session.parts for row in part.checks())))
 
     async def _status(self, lookup: RequestStatus) -> StatusShown:
-        from clew.parts.doctor.status import status_rows  # as above
-
         return StatusShown(rows=await asyncio.to_thread(status_rows, self._setup, self._own))

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from clew.host.workspace import Workspace
 from clew.system.git.command import GitRefused, open_git
+from clew.tools.search.in_python import walk
 
 MAX_SCORED = 500
 """Paths with scattered letters that are compared with each other."""
@@ -220,8 +221,6 @@ def _from_git(workspace: Workspace) -> list[str] | None:
 
 
 def _walked(root: Path) -> Iterator[str]:
-    from clew.tools.search.in_python import walk  # pathspec is loaded only where git does not answer
-
     top = os.path.realpath(root)
     deadline_s = time.monotonic() + LIST_TIMEOUT_S
     for path in walk(top, []):

@@ -1,14 +1,12 @@
 """The files of a project: their names for whoever types an `@`, and what an edit would change in one."""
 
 import asyncio
-from typing import TYPE_CHECKING
 
 from clew.host.part import Answerers, Part, PartSession, PartSetup
+from clew.parts.files.edit_preview import previewed
+from clew.parts.files.index import FileIndex, project_files
 from clew.protocol.lookups.place import FilesFound, FindFiles
 from clew.protocol.lookups.session import EditPreviewed, PreviewEdit
-
-if TYPE_CHECKING:
-    from clew.parts.files.index import FileIndex
 
 MAX_FILES = 500
 
@@ -34,15 +32,11 @@ class FilePart(Part):
         return {FindFiles: self._find, PreviewEdit: self._edit}
 
     async def _edit(self, lookup: PreviewEdit) -> EditPreviewed:
-        from clew.parts.files.edit_preview import previewed  # loaded by the first edit that is asked about
-
         cwd = self._session.journal.main.stamp.cwd
         return EditPreviewed(change=await asyncio.to_thread(previewed, lookup, cwd))
 
     async def _find(self, lookup: FindFiles) -> FilesFound:
         if self._index is None:
-            from clew.parts.files.index import FileIndex, project_files  # loaded by the first `@`
-
             self._index = FileIndex(lambda: project_files(self._workspace))
         rows = await self._index.find(lookup.query, min(lookup.limit, MAX_FILES))
         named = tuple(name for part in self._session.parts for name in part.found(lookup.query))

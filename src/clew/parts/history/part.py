@@ -3,15 +3,14 @@
 import asyncio
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from clew.catalog.exporting import SUFFIXES, write_export
+from clew.catalog.found_session import OWN, FoundSession
+from clew.catalog.opening import Opened, open_found
 from clew.host.part import Answerers, OpRefused, Part, PartSession, PartSetup
 from clew.protocol.lookups.session import ExportSession, HistoryLoaded, LoadHistory, SessionExported
 from clew.transcript.errors import TranscriptError
 from clew.transcript.past.scrollback import Scrollback
-
-if TYPE_CHECKING:
-    from clew.catalog.opening import Opened
 
 MAX_NAME_CHARS = 60
 
@@ -44,8 +43,6 @@ class HistoryPart(Part):
         return HistoryLoaded(events=page.events, before=page.before)
 
     async def _export(self, lookup: ExportSession) -> SessionExported:
-        from clew.catalog.exporting import SUFFIXES, write_export  # loaded where somebody exports
-
         started = self._session.started
         title = self._session.journal.main.state.title
         name = _file_name(title or started.session_id[:8]) + SUFFIXES[lookup.to]
@@ -63,10 +60,7 @@ class HistoryPart(Part):
             raise OpRefused(f"{path} cannot be written: {error.strerror}") from error
         return SessionExported(path=str(path), to=lookup.to, bytes=written)
 
-    def _opened(self) -> "Opened":
-        from clew.catalog.found_session import OWN, FoundSession  # as above
-        from clew.catalog.opening import Opened, open_found
-
+    def _opened(self) -> Opened:
         started = self._session.started
         if self._path is not None:
             return open_found(FoundSession(agent=OWN, path=self._path, session_id=started.session_id))

@@ -1,18 +1,19 @@
 """The hooks of a place: which there are, which of them may run, and a person's word on them."""
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from clew.hooks.approvals import HookApprovals
+from clew.hooks.definitions import HookDefinition
+from clew.hooks.digests import TooManyNames, digest_of
+from clew.hooks.matching import matches
+from clew.hooks.running import distinct
+from clew.hooks.settings import hooks_in_force
 from clew.host.workspace import Workspace
 from clew.protocol.event_kinds.programs import HookRow
 from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.lookups.hooks import ApproveHooks, HookApprovalRow, HooksListed, ListHooks
-
-if TYPE_CHECKING:
-    from clew.hooks.approvals import HookApprovals
-    from clew.hooks.definitions import HookDefinition
 
 
 class HookRegistry:
@@ -26,8 +27,6 @@ class HookRegistry:
 
     def read(self) -> None:
         """All definitions as they stand now."""
-        from clew.hooks.settings import hooks_in_force  # most sessions have no hooks
-
         place = self._workspace
         found = hooks_in_force(
             place.loaded, home=place.home, root=place.root, trusted=place.trusted, env=place.env, sources=place.sources
@@ -42,41 +41,35 @@ class HookRegistry:
         return (*self._problems, *([problem] if problem else []))
 
     @property
-    def approvals(self) -> "HookApprovals":
+    def approvals(self) -> HookApprovals:
         """What people decided so far."""
         if self._approvals is None:
-            from clew.hooks.approvals import HookApprovals  # as above
-
             self._approvals = HookApprovals(self._workspace.home)
         return self._approvals
 
-    def due(self, moment: str, subject: str) -> "list[HookDefinition]":
+    def due(self, moment: str, subject: str) -> list[HookDefinition]:
         """The hooks of a moment whose matcher fits, approved or not; what stands in several files once."""
         if not any(hook.moment == moment for hook in self.hooks):
             return []
-        from clew.hooks.matching import matches  # as above
-        from clew.hooks.running import distinct
-
         fitting = [hook for hook in self.hooks if hook.moment == moment and matches(hook.matcher, subject)]
         approved = [hook for hook in fitting if self.approvals.is_approved(hook, self._workspace.root)]
         return distinct(approved) + [hook for hook in fitting if hook not in approved]
 
-    def may_run(self, hook: "HookDefinition") -> bool:
+    def may_run(self, hook: HookDefinition) -> bool:
         """Whether exactly this hook was approved, and all it names is still what was looked at. Reads files."""
         return not self.has_changed(hook) and self.approvals.is_approved(hook, self._workspace.root)
 
-    def has_changed(self, hook: "HookDefinition") -> bool:
+    def has_changed(self, hook: HookDefinition) -> bool:
         """Whether something that it names is no longer what it was when hooks were read. Reads files."""
         if not hook.needs_approval:
             return False
-        from clew.hooks.digests import TooManyNames, digest_of  # as above
 
         try:
             return digest_of(hook, str(self._workspace.root)) != hook.digest
         except TooManyNames:
             return True
 
-    def approved_again(self, hook: "HookDefinition") -> "HookDefinition | None":
+    def approved_again(self, hook: HookDefinition) -> HookDefinition | None:
         """The same definition as it was read since, if that may run: what it names is what was approved after all."""
         same = (one for one in self.hooks if replace(one, digest=hook.digest) == hook)
         return next((one for one in same if one.digest != hook.digest and self.may_run(one)), None)

@@ -6,9 +6,11 @@ from typing import Any
 
 from clew.engine.ports import CallHook
 from clew.engine.turn import Prompt, PromptWord
+from clew.hooks.definitions import MOMENTS
 from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup, nothing
 from clew.host.session import EndReason
 from clew.parts.hooks.around import CallHooks, TurnHooks
+from clew.parts.hooks.at_place import hooks_listed
 from clew.parts.hooks.session_hooks import SessionHooks
 from clew.protocol.event_kinds.context import CompactionKind
 from clew.protocol.events import AgentEnded, Event, HooksChanged, Notified
@@ -36,9 +38,10 @@ NOTICES = {
 class HookPart(Part):
     """The user's hooks hold for every agent; those around turns are for the main one."""
 
-    def __init__(self, setup: PartSetup) -> None:
+    def __init__(self, setup: PartSetup, *, expected: bool) -> None:
+        """`expected`: there may be hooks here."""
         self._headless = setup.request.headless
-        self._hooks = SessionHooks(setup)
+        self._hooks = SessionHooks(setup, expected=expected)
         self._calls = CallHooks(self._hooks)
         self._turns = TurnHooks(self._hooks, resumed=setup.past.resumed)
         self._of_children: dict[AgentId, CallHooks] = {}
@@ -123,8 +126,6 @@ class HookPart(Part):
         return {RegisterHooks: self._register, AnswerHookCall: self._answer}
 
     async def _register(self, op: RegisterHooks) -> Effect:
-        from clew.hooks.definitions import MOMENTS  # only programs register callbacks
-
         if len(op.hooks) > MAX_CALLBACKS:
             raise OpRefused(f"there can be at most {MAX_CALLBACKS} callbacks")
         unknown = sorted({hook.moment for hook in op.hooks} - set(MOMENTS))
@@ -145,14 +146,10 @@ class HookPart(Part):
         return {ListHooks: self._list, ApproveHooks: self._approve}
 
     async def _list(self, lookup: ListHooks) -> HooksListed:
-        from clew.parts.hooks.at_place import hooks_listed  # where somebody asks
-
         return await asyncio.to_thread(hooks_listed, lookup, self._hooks.registry)
 
     async def _approve(self, lookup: ApproveHooks) -> HooksListed:
         """Everybody at the session hears of it: somebody else may be asked about the same hooks."""
-        from clew.parts.hooks.at_place import hooks_listed  # as above
-
         try:
             listed = await asyncio.to_thread(hooks_listed, lookup, self._hooks.registry)
         except LookupRefused as error:

@@ -1,49 +1,33 @@
 """The user's hooks in a session: all that a moment is due are asked at once, and their answers become one."""
 
 import asyncio
-import os
 from collections.abc import Coroutine, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from clew.hooks.answers import HookAnswer, HookVerdict, combined
+from clew.hooks.definitions import HookDefinition
+from clew.hooks.running import HookRunner
 from clew.host.part import PartSession, PartSetup
-from clew.host.workspace import Workspace
+from clew.parts.hooks.at_place import HookRegistry
+from clew.parts.hooks.callbacks import HookCallbacks
 from clew.protocol.events import Event, HookAwaited, HookRan, HookRow, HooksOffered, Notice
 from clew.protocol.ids import CallId
 from clew.protocol.ops import AnswerHookCall, CallbackHook, RegisterHooks
 from clew.system.sandbox.plan import SandboxPlan
-
-if TYPE_CHECKING:
-    from clew.hooks.definitions import HookDefinition
-    from clew.hooks.running import HookRunner
-    from clew.parts.hooks.at_place import HookRegistry
-    from clew.parts.hooks.callbacks import HookCallbacks
 
 NOTHING_SAID = HookVerdict()
 SHOWN_AFTER_S = 1.0
 """A hook that takes longer is shown while it runs."""
 
 
-def may_have_hooks(workspace: Workspace) -> bool:
-    """Whether it is worth looking: a few names on disk, and what settings say anyway."""
-    loaded, env = workspace.loaded, workspace.env
-    if loaded.settings.hooks or loaded.given_hooks is not None:
-        return True
-    claude = env.get("CLAUDE_CONFIG_DIR") or os.path.join(env.get("HOME") or os.path.expanduser("~"), ".claude")
-    files = [os.path.join(claude, "settings.json")]
-    if workspace.trusted:
-        names = ("settings.json", "settings.local.json")
-        files += [str(workspace.root / folder / name) for folder in (".clew", ".claude") for name in names]
-    return any(os.path.lexists(file) for file in files)
-
-
 class SessionHooks:
     """One per session. Only hooks that may run are run; none outlives the session."""
 
-    def __init__(self, setup: PartSetup) -> None:
+    def __init__(self, setup: PartSetup, *, expected: bool) -> None:
+        """`expected`: there may be hooks here, so their definitions are read."""
         self._setup = setup
         self._registry: HookRegistry | None = None
-        if may_have_hooks(setup.workspace):
+        if expected:
             self.registry.read()
         self._offered = setup.offered
         self._callbacks: HookCallbacks | None = None
@@ -56,11 +40,9 @@ class SessionHooks:
         self._own = own
 
     @property
-    def registry(self) -> "HookRegistry":
-        """The hooks of the place; loaded where there may be any, or somebody asks for them."""
+    def registry(self) -> HookRegistry:
+        """The hooks of the place; read where there may be any, or somebody asks for them."""
         if self._registry is None:
-            from clew.parts.hooks.at_place import HookRegistry  # most sessions have no hooks
-
             self._registry = HookRegistry(self._setup.workspace)
         return self._registry
 
@@ -134,8 +116,6 @@ class SessionHooks:
 
     def register(self, op: RegisterHooks) -> None:
         """Callbacks of the program that drives the session, in place of those before."""
-        from clew.parts.hooks.callbacks import HookCallbacks  # only programs have them
-
         if self._callbacks is None:
             self._callbacks = HookCallbacks(self._tell, op.hooks)
         self._callbacks.hooks = op.hooks
@@ -167,7 +147,7 @@ class SessionHooks:
             else (HooksOffered(hooks=rows),)
         )
 
-    async def _of_command(self, hook: "HookDefinition", document: dict[str, Any]) -> HookAnswer | None:
+    async def _of_command(self, hook: HookDefinition, document: dict[str, Any]) -> HookAnswer | None:
         if not await asyncio.to_thread(self.registry.may_run, hook):
             await self._changed(hook)
             again = await asyncio.to_thread(self.registry.approved_again, hook)
@@ -175,8 +155,6 @@ class SessionHooks:
                 return None
             hook = again
         if self._runner is None:
-            from clew.hooks.running import HookRunner  # loaded with the first hook that runs
-
             self._runner = HookRunner()
         assert self._own is not None
         tools = self._own.toolbox.session
@@ -202,7 +180,7 @@ class SessionHooks:
         return sandbox.plan(tools.roots, command=command, needs=needs)
 
     async def _of_callback(
-        self, callbacks: "HookCallbacks", hook: CallbackHook, document: dict[str, Any], call_id: CallId | None
+        self, callbacks: HookCallbacks, hook: CallbackHook, document: dict[str, Any], call_id: CallId | None
     ) -> HookAnswer:
         return await self._watched(hook.callback_id, hook.moment, callbacks.call(hook, document, call_id))
 
@@ -225,7 +203,7 @@ class SessionHooks:
             self._tell(ran)
         return answer
 
-    async def _changed(self, hook: "HookDefinition") -> None:
+    async def _changed(self, hook: HookDefinition) -> None:
         """It may not run. When that is news, because it, or a file it names, is no longer what was approved, a person
         is told."""
         if hook.digest not in self._offered or await asyncio.to_thread(self.registry.has_changed, hook):

@@ -5,13 +5,16 @@ import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.engine.ports import CallChange, CallHook
 from clew.host.part import Part, PartSession, PartSetup
+from clew.lsp.connection import ServerGone
+from clew.lsp.diagnostics import new_ones, told
+from clew.lsp.server import LanguageServerSession
 from clew.lsp.servers import LanguageServerKind, program_of, root_of, server_for, servers_of
 from clew.protocol.display import TextBlock
 from clew.protocol.ids import AgentId, CallId
@@ -20,11 +23,9 @@ from clew.protocol.messages import ToolCallPart
 from clew.system.descendants import resident_bytes
 from clew.system.environment import tool_environment
 from clew.system.files import read_regular
+from clew.system.process import ProcessSpec
 from clew.text.terminal_text import sanitize
 from clew.tools.base import Tool, ToolResult
-
-if TYPE_CHECKING:
-    from clew.lsp.server import LanguageServerSession
 
 PATH_ARGUMENTS = {"Edit": "file_path", "Write": "file_path", "NotebookEdit": "notebook_path"}
 WAIT_S = 1.5
@@ -101,7 +102,7 @@ class LanguageServerPart(Part):
                 await server.close()
 
     @property
-    def _running(self) -> "list[LanguageServerSession]":
+    def _running(self) -> list[LanguageServerSession]:
         done = [task for task in self._sessions.values() if task.done() and not task.cancelled()]
         return [server for task in done if task.exception() is None and (server := task.result()) is not None]
 
@@ -126,9 +127,6 @@ class LanguageServerPart(Part):
 
     async def _look(self, edit: PendingEdit, text: str) -> str:
         """The lines of new findings. Whatever goes wrong is told once and ends with the server."""
-        from clew.lsp.connection import ServerGone  # loaded by the first edit that a server could look at
-        from clew.lsp.diagnostics import new_ones, told
-
         server: LanguageServerSession | None = None
         try:
             server = await self._server(edit)
@@ -144,7 +142,7 @@ class LanguageServerPart(Part):
             return ""
         return told(new_ones(before, after))
 
-    async def _server(self, edit: PendingEdit) -> "LanguageServerSession | None":
+    async def _server(self, edit: PendingEdit) -> LanguageServerSession | None:
         key = (edit.server.name, root_of(edit.path, edit.server, os.path.realpath(self._workspace.root)))
         if edit.server.name in self._off:
             return None
@@ -154,11 +152,7 @@ class LanguageServerPart(Part):
             self._sessions[key] = asyncio.create_task(self._start(edit.server, key[1]))
         return await asyncio.shield(self._sessions[key])
 
-    async def _start(self, row: LanguageServerKind, root: str) -> "LanguageServerSession | None":
-        from clew.lsp.connection import ServerGone  # as above
-        from clew.lsp.server import LanguageServerSession
-        from clew.system.process import ProcessSpec
-
+    async def _start(self, row: LanguageServerKind, root: str) -> LanguageServerSession | None:
         tools = self._own.toolbox.session
         program = program_of(row, self._workspace.env, tools.roots)
         if not program:
@@ -182,7 +176,7 @@ class LanguageServerPart(Part):
             raise
         return server
 
-    async def _give_up(self, name: str, server: "LanguageServerSession | None", why: str = "") -> None:
+    async def _give_up(self, name: str, server: LanguageServerSession | None, why: str = "") -> None:
         if name in self._off or self._own.session.closed:
             return
         self._off.add(name)

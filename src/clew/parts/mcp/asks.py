@@ -6,7 +6,8 @@ What servers ask a person for: an event with an id, one answer that fits, and an
 import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -14,6 +15,14 @@ from msgspec.structs import replace
 
 from clew.host.part import Effect, OpRefused, nothing, too_late
 from clew.host.session import Session
+from clew.mcp import extras
+from clew.mcp.definitions import BadDefinition, ServerDefinition, read_server
+from clew.mcp.expansion import MissingVariables, expanded
+from clew.mcp.login.logins import LoginFailed, LoginStore
+from clew.mcp.login.loopback import Loopback
+from clew.mcp.ports import Surroundings
+from clew.mcp.servers import McpServers
+from clew.mcp.transport.sdk import saved_sign_in
 from clew.protocol.event_kinds.programs import McpMessageSent, McpMessageWithdrawn
 from clew.protocol.events import ElicitationAnswered, ElicitationRequested, Event, Notice, Refuser, TurnEnded
 from clew.protocol.form_fields import FormField, UnusableForm, fields_of, problem_with_all
@@ -160,9 +169,6 @@ def _checked_fields(schema: dict[str, object]) -> tuple[FormField, ...]:
         raise CannotAsk(f"the form cannot be shown: {error}") from error
 
 
-if TYPE_CHECKING:
-    from clew.mcp.definitions import ServerDefinition
-
 Json = dict[str, Any]
 
 
@@ -180,9 +186,8 @@ class InProcessServers:
         """Belong to a session."""
         self._session = session
 
-    def transport(self, server: "ServerDefinition") -> AbstractAsyncContextManager[Any]:
+    def transport(self, server: ServerDefinition) -> AbstractAsyncContextManager[Any]:
         """For `Surroundings.in_process`."""
-        from clew.mcp.transport.in_process import in_process_streams  # a server is being connected, so the SDK is there
 
         def listening(deliver: Callable[[Json], None] | None) -> None:
             if deliver is None:
@@ -190,7 +195,7 @@ class InProcessServers:
             else:
                 self._listening[server.name] = deliver
 
-        return in_process_streams(lambda message: self._send(server.name, message), listening)
+        return extras.in_process().in_process_streams(lambda message: self._send(server.name, message), listening)
 
     async def understood(self, op: Op) -> Effect:
         """What one of its ops means. Raises OpRefused."""
@@ -225,15 +230,6 @@ class InProcessServers:
                 self._session.publish(McpMessageWithdrawn(request_id=request_id))
 
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from clew.mcp.definitions import ServerDefinition
-    from clew.mcp.login.logins import LoginStore
-    from clew.mcp.login.loopback import Loopback
-    from clew.mcp.ports import Surroundings
-    from clew.mcp.servers import McpServers
-
 SIGN_IN = "Sign in to this server in your browser. When you come back from there, clew goes on by itself."
 
 
@@ -242,7 +238,7 @@ class McpAsks:
 
     ops = (AnswerElicitation, LogInMcp, LogOutMcp, AddMcpServers, *InProcessServers.ops)
 
-    def __init__(self, home: "Path", *, driven: bool) -> None:
+    def __init__(self, home: Path, *, driven: bool) -> None:
         """`driven`: a program speaks with the session, and may bring servers that live in it."""
         self._in_process = InProcessServers() if driven else None
         self._home = home
@@ -262,14 +258,12 @@ class McpAsks:
         if isinstance(event, TurnEnded):
             self.eliciting.withdraw()
 
-    def around(self, around: "Surroundings") -> "Surroundings":
+    def around(self, around: Surroundings) -> Surroundings:
         """What every server gets of this."""
-        from clew.mcp.transport.sdk import saved_sign_in  # where there is a server
-
         held = self._in_process.transport if self._in_process is not None else None
         return replace(around, elicit=self._elicit, sign_in=saved_sign_in(self._home), in_process=held)
 
-    async def understood(self, op: Op, servers: "McpServers") -> Effect:
+    async def understood(self, op: Op, servers: McpServers) -> Effect:
         """What one of its ops means. Raises OpRefused."""
         match op:
             case AnswerElicitation():
@@ -288,19 +282,13 @@ class McpAsks:
                 raise OpRefused("no program with servers of its own drives this session")
 
     async def _elicit(self, server: str, params: Any) -> Any:
-        from clew.mcp.elicitation import elicited  # a server asks, so the SDK is there
+        return await extras.elicitation().elicited(self.eliciting.ask, server, params)
 
-        return await elicited(self.eliciting.ask, server, params)
-
-    def _store(self) -> "LoginStore":
-        from clew.mcp.login.logins import LoginStore  # where there is a server
-
+    def _store(self) -> LoginStore:
         return LoginStore(self._home)
 
-    def _named(self, servers: "McpServers", name: str) -> "ServerDefinition":
+    def _named(self, servers: McpServers, name: str) -> ServerDefinition:
         """The server of that name as it would be connected, if it is one that people sign in to. Raises OpRefused."""
-        from clew.mcp.expansion import MissingVariables, expanded  # where there is a server
-
         server = servers.servers.get(name)
         if server is None:
             raise OpRefused(f"there is no MCP server {name!r}; /mcp lists those there are")
@@ -313,7 +301,7 @@ class McpAsks:
         except MissingVariables as error:
             raise OpRefused(str(error)) from error
 
-    def _begin(self, server: "ServerDefinition", servers: "McpServers") -> None:
+    def _begin(self, server: ServerDefinition, servers: McpServers) -> None:
         known = self._logins.get(server.name)
         if known is not None:
             known.cancel()
@@ -322,13 +310,11 @@ class McpAsks:
             lambda done: self._logins.pop(server.name, None) if self._logins.get(server.name) is done else None
         )
 
-    async def _log_in(self, server: "ServerDefinition", servers: "McpServers") -> None:
+    async def _log_in(self, server: ServerDefinition, servers: McpServers) -> None:
         try:
             await servers.sdk.opener()
-            from clew.mcp.login.oauth_login import LoginFailed, log_in  # loaded with the SDK
-
             try:
-                tools = await log_in(server, servers.around, self._store(), self._show(server))
+                tools = await extras.oauth_login().log_in(server, servers.around, self._store(), self._show(server))
             except LoginFailed as error:
                 self._say("error", f"not signed in to {server.name}: {error}")
                 return
@@ -341,10 +327,10 @@ class McpAsks:
             words = sanitize(str(error), one_line=True)[:300]
             self._say("error", f"not signed in to {server.name}: {type(error).__name__}: {words}")
 
-    def _show(self, server: "ServerDefinition") -> Any:
+    def _show(self, server: ServerDefinition) -> Any:
         """A person is shown where to go; coming back from there is an answer too."""
 
-        async def show(url: str, back: "Loopback") -> bool:
+        async def show(url: str, back: Loopback) -> bool:
             asked = asyncio.ensure_future(self.eliciting.ask(server.name, SIGN_IN, url=url))
             came = asyncio.ensure_future(back.answer())
             try:
@@ -356,7 +342,7 @@ class McpAsks:
 
         return show
 
-    async def _log_out(self, server: "ServerDefinition", servers: "McpServers") -> Effect:
+    async def _log_out(self, server: ServerDefinition, servers: McpServers) -> Effect:
         try:
             there_was = await asyncio.to_thread(self._store().forget, server)
         except OSError as error:
@@ -383,10 +369,8 @@ class McpAsks:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def held_by_program(names: tuple[str, ...]) -> "tuple[ServerDefinition, ...]":
+def held_by_program(names: tuple[str, ...]) -> tuple[ServerDefinition, ...]:
     """Servers that live in the program which drives the session. Raises OpRefused for a name that cannot be one."""
-    from clew.mcp.definitions import BadDefinition, read_server  # where there is a server
-
     try:
         return tuple(
             read_server(name, {"type": "sdk"}, scope="sdk", source="the program that drives this session")

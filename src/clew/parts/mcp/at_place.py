@@ -3,21 +3,37 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 from clew.host.workspace import Workspace
 from clew.llm.models.connect import key_variables
-from clew.mcp.files import ServerPlaces
+from clew.mcp.approvals import McpApprovals
+from clew.mcp.definitions import ServerDefinition
+from clew.mcp.expansion import MissingVariables, expanded
+from clew.mcp.files import ServerPlaces, find_servers
+from clew.mcp.login.logins import LoginStore
 from clew.mcp.offers import count_offers
 from clew.mcp.ports import Surroundings
 from clew.mcp.servers import McpServers
 from clew.mcp.transport.sdk import saved_sign_in
+from clew.parts.mcp import login
 from clew.parts.mcp.definitions import defined
-from clew.protocol.lookups.base import LookupRefused
-from clew.protocol.lookups.mcp import ApproveMcp, DefineMcp, ListMcp, McpDefined, McpServersListed
+from clew.protocol.lookups.base import Answer, Lookup, LookupMisused, LookupRefused
+from clew.protocol.lookups.mcp import (
+    ApproveMcp,
+    AwaitMcpLogin,
+    BeginMcpLogin,
+    DefineMcp,
+    ForgetMcpLogin,
+    ListMcp,
+    McpLoginForgotten,
+    McpServersListed,
+    OfferMcpAddress,
+)
 from clew.system.environment import tool_environment
 from clew.system.sandbox.plan import SandboxPlan
 from clew.system.sandbox.policy import Sandbox
-from clew.tools.sandbox_setup import open_sandbox
+from clew.tools.session import open_sandbox
 from clew.transcript.log.store import SessionStore
 
 CHANGED = "a server has changed since it was listed, so nothing was approved; look at it again"
@@ -25,20 +41,54 @@ SETTLED_WITHIN_S = 30.0
 """How long a list waits for servers, and then for what they offer."""
 
 
-async def answer(lookup: ListMcp | ApproveMcp | DefineMcp, workspace: Workspace) -> McpServersListed | McpDefined:
-    """The servers that a session would have here. A list connects to those that may run, and ends them; a decision or
-    a definition starts nothing. Raises LookupRefused or OSError."""
-    if isinstance(lookup, DefineMcp):
-        return defined(lookup, places_at(workspace))
+async def answer(lookup: Lookup[Any], workspace: Workspace) -> Answer:
+    """The servers that a session would have here, and the logins to them. A list connects to those that may run, and
+    ends them; a decision or a definition starts nothing. Raises LookupRefused or OSError."""
+    match lookup:
+        case DefineMcp():
+            return defined(lookup, places_at(workspace))
+        case ForgetMcpLogin():
+            server = to_sign_in_to(lookup.server, workspace)
+            there_was = await asyncio.to_thread(LoginStore(workspace.home).forget, server)
+            return McpLoginForgotten(server=server.name, there_was=there_was)
+        case BeginMcpLogin() | OfferMcpAddress() | AwaitMcpLogin():
+            server = to_sign_in_to(lookup.server, workspace)
+            return await (login.begin(server, workspace) if isinstance(lookup, BeginMcpLogin) else login.go_on(lookup))
+        case ListMcp() | ApproveMcp():
+            return await listed(lookup, workspace)
+        case _:
+            raise LookupRefused(f"nothing is known of {type(lookup).__name__} here")
+
+
+def to_sign_in_to(name: str, workspace: Workspace) -> ServerDefinition:
+    """The server of that name here, as it would be connected. Raises LookupMisused."""
+    places = places_at(workspace)
+    found = next((one for one in find_servers(places).servers if one.name == name), None)
+    if found is None:
+        raise LookupMisused(f"there is no MCP server {name!r} here; `clew mcp list` shows those there are")
+    if found.kind not in ("http", "sse"):
+        raise LookupMisused(f"{name} is a program on this machine; nobody signs in to it")
+    if not McpApprovals(places.home).is_approved(found, places.root):
+        raise LookupMisused(
+            f"{name} is a server of the project that you have not approved; start clew there, then /mcp"
+        )
+    try:
+        return expanded(found, workspace.env)
+    except MissingVariables as error:
+        raise LookupMisused(str(error)) from error
+
+
+async def listed(lookup: ListMcp | ApproveMcp, workspace: Workspace) -> McpServersListed:
+    """How the servers are, after a decision or after they were connected."""
     sandbox = sandbox_at(workspace)
     try:
-        return await _answer(lookup, McpServers(places_at(workspace), surroundings_at(workspace, sandbox)))
+        return await _listed(lookup, McpServers(places_at(workspace), surroundings_at(workspace, sandbox)))
     finally:
         if sandbox is not None:
             sandbox.close()
 
 
-async def _answer(lookup: ListMcp | ApproveMcp, servers: McpServers) -> McpServersListed:
+async def _listed(lookup: ListMcp | ApproveMcp, servers: McpServers) -> McpServersListed:
     if isinstance(lookup, ApproveMcp):
         try:
             await servers.keep(lookup.digests, approved=lookup.approved)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from clew.mcp.definitions import BadDefinition, document_of, read_server, shape_of
-from clew.mcp.files import ServerPlaces, change_servers, read_document
+from clew.mcp.files import ServerPlaces, change_servers, parsed, read_document
 from clew.protocol.event_kinds.programs import McpScope
 from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.lookups.mcp import DefineMcp, McpDefined
@@ -13,6 +13,12 @@ SCOPES: tuple[McpScope, ...] = ("local", "project", "user")
 
 def defined(lookup: DefineMcp, places: ServerPlaces) -> McpDefined:
     """Add a server, or take one out. Raises LookupRefused, or OSError for a file that cannot be written."""
+    if lookup.text:
+        wrong: list[str] = []
+        definition = parsed(lookup.text, "the JSON", wrong.append)
+        if definition is None:
+            raise LookupRefused(wrong[0].partition(";")[0])
+        return _added(lookup, definition, places)
     return _removed(lookup, places) if lookup.definition is None else _added(lookup, lookup.definition, places)
 
 

@@ -4,20 +4,27 @@ import asyncio
 import re
 import shlex
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clew.engine.turn import Content, Expand, Expansion, Turn
 from clew.host.part import OpRefused
+from clew.mcp.offers import (
+    OfferedPrompt,
+    OfferedResource,
+    bounded,
+    prompt_words,
+    prompts_of,
+    resource_content,
+    resources_of,
+)
+from clew.mcp.ports import CallOutcome, ServerConnection, ServerError
+from clew.mcp.resource_tools import ListResources, ReadResource
+from clew.mcp.server import McpServer
+from clew.mcp.servers import McpServers
 from clew.protocol.invocables import InvocableRow
 from clew.protocol.messages import TextPart, text_of
 from clew.text.terminal_text import sanitize
-
-if TYPE_CHECKING:
-    from clew.mcp.offers import OfferedPrompt, OfferedResource
-    from clew.mcp.ports import CallOutcome, ServerConnection
-    from clew.mcp.server import McpServer
-    from clew.mcp.servers import McpServers
-    from clew.tools.base import Tool
+from clew.tools.base import Tool
 
 MENTION = re.compile(r"(?:^|(?<=[\s(\[{'\"`,;]))@([A-Za-z0-9][A-Za-z0-9_-]*):([^\s\"'`<>]+)")
 MAX_MENTIONS = 10
@@ -35,7 +42,7 @@ class McpOffers:
         self._tools: dict[str, tuple[Tool[Any], ...]] = {}
         self._reading: set[asyncio.Task[None]] = set()
 
-    def follow(self, server: "McpServer") -> "tuple[Tool[Any], ...]":
+    def follow(self, server: McpServer) -> tuple[Tool[Any], ...]:
         """A server's state is another now. The tools for its resources."""
         connection = server.connection
         if connection is None:
@@ -52,20 +59,15 @@ class McpOffers:
         if "resources" not in connection.facts.offers:
             return ()
         if server.name not in self._tools:
-            from clew.mcp.resource_tools import ListResources, ReadResource  # a server is connected
-
             self._tools[server.name] = (ListResources(server), ReadResource(server))
         return self._tools[server.name]
 
-    def _read(self, server: "McpServer") -> None:
+    def _read(self, server: McpServer) -> None:
         task = asyncio.ensure_future(self._reads(server))
         self._reading.add(task)
         task.add_done_callback(self._reading.discard)
 
-    async def _reads(self, server: "McpServer") -> None:
-        from clew.mcp.offers import prompts_of, resources_of  # a server is connected
-        from clew.mcp.ports import ServerError
-
+    async def _reads(self, server: McpServer) -> None:
         connection = server.connection
         if connection is None:
             return
@@ -110,7 +112,7 @@ class McpOffers:
             for prompt in prompts
         )
 
-    def expansion(self, row: InvocableRow, arguments: str, servers: "McpServers") -> Expand:
+    def expansion(self, row: InvocableRow, arguments: str, servers: McpServers) -> Expand:
         """What the server makes of it, when it joins. Raises OpRefused for arguments that do not fit."""
         for server, prompts in self._prompts.items():
             for prompt in prompts:
@@ -118,11 +120,8 @@ class McpOffers:
                     return self._expand(server, prompt, given_arguments(prompt, arguments), servers)
         raise OpRefused(f"/{row.name} is not there any more")
 
-    def _expand(self, server: str, prompt: "OfferedPrompt", given: dict[str, str], servers: "McpServers") -> Expand:
+    def _expand(self, server: str, prompt: OfferedPrompt, given: dict[str, str], servers: McpServers) -> Expand:
         async def expand(_turn: Turn) -> Expansion:
-            from clew.mcp.offers import prompt_words  # a server was connected
-            from clew.mcp.ports import ServerError
-
             connection = servers.servers[server].connection if server in servers.servers else None
             if connection is None:
                 return Expansion(refused=f"the MCP server {server} is not connected, so its prompt cannot be asked for")
@@ -148,7 +147,7 @@ class McpOffers:
         )
         return tuple(sanitize(one, one_line=True) for one in known if wanted and wanted in one.casefold())[:MAX_FOUND]
 
-    def mentioned(self, content: Content, servers: "McpServers") -> Expand | None:
+    def mentioned(self, content: Content, servers: McpServers) -> Expand | None:
         """What is to be read for the resources that a prompt names; None: it names none."""
         pairs = dict.fromkeys(found.groups() for found in MENTION.finditer(text_of(content)))
         named = [(server, uri.rstrip(".,;)]}")) for server, uri in pairs if server in servers.servers and ":" in uri]
@@ -163,10 +162,7 @@ class McpOffers:
 
         return expand
 
-    async def _attached(self, server: str, uri: str, servers: "McpServers") -> tuple[Any, ...]:
-        from clew.mcp.offers import bounded, resource_content  # there are servers
-        from clew.mcp.ports import ServerError
-
+    async def _attached(self, server: str, uri: str, servers: McpServers) -> tuple[Any, ...]:
         servers.begin()
         await servers.settled(10.0, (server,))
         connection = servers.servers[server].connection if server in servers.servers else None
@@ -187,7 +183,7 @@ def prompt_name(server: str, prompt: str) -> str:
     return f"{PROMPT_PREFIX}{server}__{re.sub(r'[^A-Za-z0-9_.:-]', '_', prompt)[:64]}"
 
 
-def given_arguments(prompt: "OfferedPrompt", typed: str) -> dict[str, str]:
+def given_arguments(prompt: OfferedPrompt, typed: str) -> dict[str, str]:
     """What was typed, by the names of the arguments: one word each, or in quotes; the last one gets the rest. Raises
     OpRefused."""
     try:
@@ -205,7 +201,7 @@ def given_arguments(prompt: "OfferedPrompt", typed: str) -> dict[str, str]:
     return dict(zip(names, words, strict=False))
 
 
-def framed(head: str, outcome: "CallOutcome") -> tuple[Any, ...]:
+def framed(head: str, outcome: CallOutcome) -> tuple[Any, ...]:
     """Somebody else's words, marked as such, with what belongs to them."""
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall(r"`{3,}", outcome.text))])
     return (TextPart(text=f"{head}\n{fence}\n{outcome.text}\n{fence}"), *outcome.media)

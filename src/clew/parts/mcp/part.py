@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -12,8 +12,14 @@ from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartS
 from clew.host.prompt_bytes import OTHER_TOOLS, digest_of
 from clew.host.session import EndReason
 from clew.llm.models.connect import key_variables
+from clew.mcp.ports import Surroundings
+from clew.mcp.server import McpServer
+from clew.mcp.servers import McpServers
+from clew.mcp.tool_cache import ToolCache
 from clew.parts.mcp.asks import McpAsks
+from clew.parts.mcp.at_place import CHANGED, places_at, servers_listed
 from clew.parts.mcp.offers import PROMPT_PREFIX, McpOffers
+from clew.parts.mcp.permission_tool import PermissionTool
 from clew.protocol.event_kinds.programs import McpServerRow
 from clew.protocol.events import (
     Event,
@@ -34,12 +40,7 @@ from clew.system.debug_log import open_debug_log
 from clew.system.environment import tool_environment
 from clew.system.sandbox.plan import SandboxPlan
 from clew.tools.base import Tool
-
-if TYPE_CHECKING:
-    from clew.mcp.server import McpServer
-    from clew.mcp.servers import McpServers
-    from clew.mcp.tool_cache import ToolCache
-    from clew.parts.mcp.permission_tool import PermissionTool
+from clew.tools.deferred.told_tools import told_spec
 
 AFTER_REQUEST_S = 1.0
 """A reply that takes longer to begin is not waited for: the request has left."""
@@ -85,8 +86,6 @@ class McpPart(Part):
         self._own = own
         self.asks.start(own.session)
         if self.servers is not None and (name := self._setup.request.permission_tool):
-            from clew.parts.mcp.permission_tool import PermissionTool  # few runs have one
-
             self._permission_tool = PermissionTool(name, self.servers, own.session)
 
     def _names_changed(self) -> None:
@@ -131,8 +130,6 @@ class McpPart(Part):
 
     async def _listed(self, lookup: ListMcp | ApproveMcp | ReconnectMcp | ToggleMcp) -> McpServersListed:
         """Do what is wanted of a server, if anything, and list all."""
-        from clew.parts.mcp.at_place import CHANGED, servers_listed  # where somebody asks
-
         servers = self.servers = self.servers or self._opened()
         if not isinstance(lookup, ListMcp) or lookup.connect:
             self.connect()
@@ -205,7 +202,6 @@ class McpPart(Part):
         brought = [tool for tool in tools if tool.source in names]
         if tools.is_told(SEARCH_TOOLS) or not brought:
             return None
-        from clew.tools.deferred.told_tools import told_spec  # as above
 
         before = log.conversation.system_prompt
         new = tools.tell(told_spec(tool.spec()) for tool in sorted(brought, key=lambda tool: tool.name))
@@ -236,19 +232,13 @@ class McpPart(Part):
             await self.servers.settled(up_to_s, sources)
 
     @property
-    def cache(self) -> "ToolCache":
+    def cache(self) -> ToolCache:
         """What servers offered the last time."""
         if self._cache is None:
-            from clew.mcp.tool_cache import ToolCache  # where there is a server
-
             self._cache = ToolCache(self._setup.workspace.home)
         return self._cache
 
-    def _opened(self) -> "McpServers":
-        from clew.mcp.ports import Surroundings  # where there is a server, or somebody asks for one
-        from clew.mcp.servers import McpServers
-        from clew.parts.mcp.at_place import places_at
-
+    def _opened(self) -> McpServers:
         request, place, past = self._setup.request, self._setup.workspace, self._setup.past
         keys = key_variables(place.settings.providers)
         log = open_debug_log(place.home, past.session_id, enabled=past.path is not None and place.settings.debug_log)
@@ -306,7 +296,7 @@ class McpPart(Part):
             self._beginning.cancel()
         self._beginning = asyncio.get_running_loop().call_later(delay_s, self.connect)
 
-    def _changed(self, server: "McpServer") -> None:
+    def _changed(self, server: McpServer) -> None:
         """Its tools are those of the session from the next step on."""
         if self._own is None:
             return

@@ -2,20 +2,18 @@
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from msgspec.structs import replace
 
 from clew.host.session import Session
+from clew.mcp.servers import McpServers
 from clew.protocol.events import ApprovalRequested, ApprovalResolved, CallChanged, Event, Notice, PartCompleted
 from clew.protocol.ids import AgentId, CallId, RequestId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import AnswerApproval
 from clew.tools.toolset import source_in
-
-if TYPE_CHECKING:
-    from clew.mcp.servers import McpServers
 
 WAIT_S = 60.0
 """For its server to connect, and again for its answer."""
@@ -25,7 +23,7 @@ Json = dict[str, Any]
 class PermissionTool:
     """Hears every event; each question is put to the tool and answered once. Without an answer it is a no."""
 
-    def __init__(self, name: str, servers: "McpServers", session: Session) -> None:
+    def __init__(self, name: str, servers: McpServers, session: Session) -> None:
         self._name = name
         self._servers = servers
         self._session = session

@@ -1,13 +1,28 @@
-"""Memory files in a session: listing them, adding a line, and taking the last one out again."""
+"""Memory files in a session: read at its start and on the way, listed, a line added, and the last one taken out."""
 
 import os
-from collections.abc import Sequence
+import stat
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from pathlib import Path
 
+from clew.engine.middleware.base import Middleware
+from clew.engine.turn import SettledCall, Turn
 from clew.host.part import Answerers, OpRefused, Part, PartSession, PartSetup
-from clew.parts.memory.files import add_line, adds_to, nested_memory, project_memory, remove_line
+from clew.host.workspace import Workspace
+from clew.permissions.trust import TrustStore
 from clew.prompts.doubted_memory import BY_COMMAND, DoubtedMemory, is_memory_name
-from clew.prompts.memory_file import MemoryFileError, read_memory_file
+from clew.prompts.memory import (
+    PROJECT_NAMES,
+    USER_NAMES,
+    Level,
+    Memory,
+    MemoryFileError,
+    load_memory,
+    load_nested_memory,
+    read_memory_file,
+    visible,
+)
+from clew.protocol.events import Event
 from clew.protocol.lookups.place import (
     AcceptMemory,
     DoubtedRow,
@@ -19,8 +34,155 @@ from clew.protocol.lookups.place import (
     MemoryScope,
     Remember,
 )
+from clew.system.files import open_directory, read_regular, replace_file
+from clew.system.private_files import private_dir, write_all
 
+PATH_ARGUMENTS = ("file_path", "notebook_path")
+
+
+class NestedMemory(Middleware):
+    """`find` gives the words of memory files that apply to a path and were not told yet; empty when there are none."""
+
+    stage = -2
+
+    def __init__(self, find: Callable[[Path], str], cwd: Path) -> None:
+        self._find = find
+        self._cwd = cwd
+        self._seen: set[Path] = set()
+
+    async def after_step(self, turn: Turn) -> AsyncGenerator[Event]:
+        """Looks at the calls of the step."""
+        for path in touched(turn.last.calls, self._cwd):
+            if path.parent in self._seen:
+                continue
+            self._seen.add(path.parent)
+            if words := self._find(path):
+                yield turn.accept(words)
+
+
+def touched(calls: Iterable[SettledCall], cwd: Path) -> Iterable[Path]:
+    """The files that some calls name."""
+    for settled in calls:
+        for name in PATH_ARGUMENTS:
+            value = settled.call.arguments.get(name)
+            if isinstance(value, str) and value:
+                yield cwd / value
+
+
+MAX_LINE_CHARS = 2_000
 MAX_SHOWN_CHARS = 8_000
+MAX_EDITED_BYTES = 1_000_000
+LEVELS: tuple[Level, ...] = ("user", "project")
+
+
+def project_memory(workspace: Workspace) -> Memory:
+    """The memory files the user and the trusted project bring."""
+    if not workspace.settings.memory.enabled:
+        return Memory()
+    return load_memory(
+        home=workspace.home,
+        project_root=workspace.root,
+        cwd=workspace.cwd,
+        trusted=workspace.trusted,
+        trusts=TrustStore(workspace.home).is_trusted,
+        levels=[level for level in LEVELS if level in workspace.sources],
+        doubts=DoubtedMemory(workspace.home).why_not,
+    )
+
+
+def nested_memory(workspace: Workspace, known: Memory) -> NestedMemory:
+    """Memory files further down, found when the agent gets there."""
+    told = known
+
+    def find(path: Path) -> str:
+        nonlocal told
+        if not workspace.settings.memory.enabled or "project" not in workspace.sources:
+            return ""
+        found = load_nested_memory(
+            project_root=workspace.root,
+            cwd=workspace.cwd,
+            touched=path,
+            trusted=workspace.trusted,
+            known=told,
+            trusts=TrustStore(workspace.home).is_trusted,
+            doubts=DoubtedMemory(workspace.home).why_not,
+        )
+        told = Memory(files=told.files + found.files)
+        return found.text
+
+    return NestedMemory(find, workspace.cwd)
+
+
+def adds_to(workspace: Workspace) -> tuple[Path, Level]:
+    """Where a line to remember goes: the first memory file of a trusted project that can be read, else the user's."""
+    if workspace.trusted:
+        for path in (workspace.root / name for name in PROJECT_NAMES):
+            try:
+                if read_memory_file(path, within=workspace.root) is not None:
+                    return path, "project"
+            except MemoryFileError:
+                continue  # what is not read is not written to either
+    known = [workspace.home / name for name in USER_NAMES if (workspace.home / name).exists()]
+    return (known or [workspace.home / USER_NAMES[0]])[0], "user"
+
+
+def clean_line(workspace: Workspace, text: str) -> str:
+    """The words as they would be kept. Raises ValueError for those that cannot be."""
+    if not workspace.settings.memory.enabled:
+        raise ValueError("memory files are switched off in the settings, so nothing was saved")
+    line = " ".join(visible(text).split())
+    if not line:
+        raise ValueError("there is no line to remember")
+    if len(line) > MAX_LINE_CHARS:
+        raise ValueError(f"a line to remember has at most {MAX_LINE_CHARS:,} characters; edit the file for more")
+    return line
+
+
+def add_line(workspace: Workspace, text: str, *, only: str = "") -> tuple[str, Path, Level, bool]:
+    """Append a line to a memory file: the line, the file, whose it is, and whether it is new. `only`: the file that
+    was shown to a person. Raises ValueError for words that cannot be kept, or OSError; then nothing was written."""
+    line = clean_line(workspace, text)
+    path, level = adds_to(workspace)
+    if only and os.path.realpath(path) != only:
+        raise ValueError(f"lines now go to {path}, which is not the file that was shown")
+    if level == "user":
+        private_dir(workspace.home)
+    created = _append(Path(os.path.realpath(path)), f"- {line}\n".encode())
+    return line, path, level, created
+
+
+def remove_line(path: Path, line: str) -> bool:
+    """Take the last such line out of a memory file again; False when it is not there as it was written. Raises
+    OSError."""
+    real = os.path.realpath(path)
+    old = read_regular(real, max_bytes=MAX_EDITED_BYTES)
+    lines = old.data.splitlines(keepends=True)
+    wanted = f"- {line}\n".encode()
+    at = next((place for place in range(len(lines) - 1, -1, -1) if lines[place] == wanted), None)
+    if at is None:
+        return False
+    replace_file(real, b"".join((*lines[:at], *lines[at + 1 :])), expected=old.status)
+    return True
+
+
+def _append(real: Path, data: bytes) -> bool:
+    """The path is resolved: a link anywhere in it now is a swap, and is refused. Whether the file is new."""
+    held = open_directory(str(real.parent))
+    try:
+        flags = os.O_RDWR | os.O_APPEND | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+        created = not os.path.lexists(real)
+        descriptor = os.open(real.name, flags | (os.O_CREAT | os.O_EXCL if created else 0), 0o600, dir_fd=held)
+    finally:
+        os.close(held)
+    try:
+        info = os.fstat(descriptor)
+        if not stat.S_ISREG(info.st_mode):
+            raise OSError(0, "it is no regular file", str(real))
+        unfinished = info.st_size and os.pread(descriptor, 1, info.st_size - 1) != b"\n"
+        write_all(descriptor, b"\n" + data if unfinished else data)
+    finally:
+        os.close(descriptor)
+    return created
 
 
 class MemoryPart(Part):
@@ -32,12 +194,6 @@ class MemoryPart(Part):
         self.warnings = tuple(note for note in self.memory.notes if BY_COMMAND in note)
         self.notes = tuple(note for note in self.memory.notes if BY_COMMAND not in note)
         self.middlewares = (nested_memory(setup.workspace, self.memory),)
-        memory = setup.workspace.settings.memory
-        if memory.enabled and memory.auto == "suggest":
-            from clew.parts.memory.suggestions import MemorySuggestions  # only where the user asked for it
-
-            self._suggestions = MemorySuggestions(setup.workspace)
-            self.tools = self._suggestions.tools
 
     def start(self, own: PartSession) -> None:
         """Belong to a session."""
@@ -46,8 +202,6 @@ class MemoryPart(Part):
         self._notice = own.session.notice
         if own.toolbox.undo is not None:
             own.toolbox.undo.tell_changes_to(self._changed_by_command)
-        if self.tools:
-            self._suggestions.start(self._kept)
 
     def _changed_by_command(self, command: str, paths: Sequence[str]) -> None:
         """A command has changed files: those that agents take as orders are not believed before somebody looks."""

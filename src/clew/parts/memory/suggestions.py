@@ -2,26 +2,26 @@
 
 import os
 
-from clew.host.workspace import Workspace
-from clew.parts.memory.files import add_line, adds_to, clean_line
-from clew.text.secret_scan import find_secrets
+from clew.host.part import Part, PartSession, PartSetup
+from clew.parts.memory.part import add_line, adds_to, clean_line
+from clew.text.redact import find_secrets
 from clew.tools.builtin.remember import LineNotKept, RememberLine
 
 MAX_PER_SESSION = 20
 
 
-class MemorySuggestions:
-    """One per session, only where the user asked for it."""
+class MemorySuggestionPart(Part):
+    """The tool by which a model suggests a line; only where the user asked for it."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
+    def __init__(self, setup: PartSetup) -> None:
+        self._workspace = setup.workspace
         self._count = 0
         self._kept: list[tuple[str, str]] = []
         self.tools = (RememberLine(looked_at=self._looked_at, keep=self._keep),)
 
-    def start(self, kept: list[tuple[str, str]]) -> None:
+    def start(self, own: PartSession) -> None:
         """What is kept is also listed there, so that it can be taken back in this session."""
-        self._kept = kept
+        self._kept = own.toolbox.session.remembered
 
     def _looked_at(self, text: str) -> tuple[str, str]:
         """The line as it would stand there, and the file. Raises NotKept."""

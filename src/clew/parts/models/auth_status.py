@@ -1,6 +1,5 @@
 """How the active model is reached: by which key, whether anything is missing, and what stands in the way."""
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.config.errors import SettingsError
@@ -9,7 +8,6 @@ from clew.host.workspace import Workspace
 from clew.llm.errors import LLMError
 from clew.llm.keys.saved_keys import SavedKeys, read_saved
 from clew.llm.models.connect import (
-    KeyMethod,
     ProviderStatus,
     all_rows,
     default_model,
@@ -18,26 +16,7 @@ from clew.llm.models.connect import (
     resolve,
     target_of,
 )
-
-
-class AuthStatus(Struct, frozen=True, kw_only=True):
-    """What `clew auth status` says. No key is in it."""
-
-    model: str
-    """Empty: none is chosen, and no provider has a key."""
-    chosen_by: str = ""
-    provider: str = ""
-    label: str = ""
-    method: KeyMethod = "missing"
-    key: str = ""
-    """Where the key comes from, in words."""
-    address: str = ""
-    ready: bool = False
-    problems: tuple[str, ...] = ()
-    """Why it cannot be used, and what to do."""
-    notes: tuple[str, ...] = ()
-    saved: tuple[str, ...] = ()
-    """Providers whose key is saved."""
+from clew.protocol.lookups.auth import AuthStatus
 
 
 def auth_status(workspace: Workspace) -> AuthStatus:

@@ -6,6 +6,7 @@ from clew.host.model_choice import cannot_stop_thinking
 from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup
 from clew.llm.errors import LLMError
 from clew.llm.model import Model
+from clew.parts.models.at_place import models_listed
 from clew.protocol.events import ModelChanged
 from clew.protocol.lookups.rules_and_models import ListModels, ModelsListed
 from clew.protocol.ops import SetModel
@@ -44,6 +45,4 @@ class ModelPart(Part):
         self._session.publish(ModelChanged(model=model.name, reason="user"))
 
     async def _list(self, lookup: ListModels) -> ModelsListed:
-        from clew.parts.models.at_place import answer  # servers on this machine are asked
-
-        return await answer(lookup, self._workspace)
+        return await models_listed(self._workspace)

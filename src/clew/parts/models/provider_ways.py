@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.config.edit import remove_value, write_value
@@ -13,19 +12,7 @@ from clew.config.schema import Provider, ProviderAuth, Settings
 from clew.config.walk import KeyPath, dotted
 from clew.llm.keys.saved_keys import KeyedEnvironment, SavedConnection, read_saved, remember_connection, save_key
 from clew.llm.models.connect import SAVED
-from clew.llm.models.target import Secret
-
-
-class ProviderWay(Struct, frozen=True, kw_only=True):
-    """How a provider is reached. What is empty stays as it is."""
-
-    provider: str
-    model: str = ""
-    """The id that the provider knows; empty: the model in use stays."""
-    key: Secret = Secret("")
-    base_url: str = ""
-    command: tuple[str, ...] = ()
-    """Prints the key."""
+from clew.protocol.lookups.auth import ProviderWay
 
 
 def tried(
@@ -40,7 +27,7 @@ def tried(
     elif way.key:  # this very key, whatever the variables hold
         override = replace(override, auth=ProviderAuth(), key_env=SAVED.format(way.provider))
     providers = {**settings.providers, way.provider: override}
-    return providers, KeyedEnvironment(env, {way.provider: way.key.reveal()}) if way.key else env
+    return providers, KeyedEnvironment(env, {way.provider: way.key}) if way.key else env
 
 
 def take(way: ProviderWay, home: Path) -> list[str]:
@@ -60,7 +47,7 @@ def take(way: ProviderWay, home: Path) -> list[str]:
     if way.key:
         if _remove(home, ("providers", way.provider, "auth")):
             told.append(f"removed the command of {way.provider}: the saved key is used now")
-        save_key(home, way.provider, way.key.reveal())
+        save_key(home, way.provider, way.key)
         told.append(f"saved the key of {way.provider}")
     elif way.command and save_key(home, way.provider, None):
         told.append(f"removed the saved key of {way.provider}: its command is asked now")

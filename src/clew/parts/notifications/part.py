@@ -6,10 +6,8 @@ from typing import Any, Protocol
 
 from msgspec.structs import replace
 
-from clew.config.errors import SettingsError
 from clew.host.part import Effect, OpHandlers, Part, PartSession, PartSetup, nothing
 from clew.host.session import EndReason
-from clew.host.workspace import Workspace
 from clew.protocol.events import (
     Answered,
     ApprovalRequested,
@@ -24,7 +22,7 @@ from clew.protocol.events import (
 from clew.protocol.ids import MAIN_AGENT, AgentId, RequestId, new_uuid
 from clew.protocol.lookups.base import Lookup
 from clew.protocol.ops import Op, ReportFocus, ReportTyping
-from clew.protocol.refused_calls import ALL_REFUSED, ALL_REFUSED_WORDS, RefusedCalls
+from clew.protocol.outcome import ALL_REFUSED, ALL_REFUSED_WORDS, RefusedCalls
 from clew.protocol.standing import STOPPED_BY, WIRE_WORDS, standing_after
 from clew.text.redact import redact
 from clew.text.terminal_text import clip, sanitize
@@ -117,13 +115,14 @@ OpenSender = Callable[[Callable[[str], None]], Sender]
 
 class NotificationPart(Part):
     """What waits for an answer is told once, what ended is told once, and most is not told at all: whoever looks has
-    seen it. Raises SettingsError for a webhook that cannot be one."""
+    seen it."""
 
-    def __init__(self, setup: PartSetup) -> None:
+    def __init__(self, setup: PartSetup, webhook: OpenSender | None = None) -> None:
+        """`webhook`: opens the one that is configured."""
         settings = setup.workspace.settings.notifications
         self._headless = setup.request.headless
         self._attention = Attention(pause_s=settings.unanswered_s, headless=self._headless)
-        self._webhook = webhook_of(setup.workspace)
+        self._webhook = webhook
         self._sender: Sender | None = None
         self._min_turn_ms = settings.min_turn_s * 1000
         self._unanswered_s = settings.unanswered_s
@@ -231,23 +230,3 @@ class NotificationPart(Part):
             if not self._told_failure:
                 self._told_failure = True
                 self._session.notice("warning", f"notifications failed: {type(error).__name__}: {error}", code="notify")
-
-
-def webhook_of(workspace: Workspace) -> OpenSender | None:
-    """How the configured webhook is opened; None without one. Raises SettingsError for an address it cannot be."""
-    url = workspace.settings.notifications.webhook
-    if not url:
-        return None
-    from clew.parts.notifications.webhook import (  # loaded only where one is configured
-        BadAddress,
-        Webhook,
-        checked_address,
-    )
-
-    try:
-        address, path = checked_address(url)
-    except BadAddress as error:
-        sources = workspace.loaded.sources.get("notifications.webhook", ())
-        where = sources[-1].place if sources else "settings"
-        raise SettingsError(f'{where}: "notifications.webhook": {error}') from error
-    return lambda tell: Webhook(address, path, env=workspace.env, tell=tell)

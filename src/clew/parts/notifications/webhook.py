@@ -11,8 +11,9 @@ import msgspec
 from msgspec import Struct
 
 from clew import __version__
-from clew.llm.http.address import Address, BadAddress, proxy_for, split_url
-from clew.llm.http.connection import HttpConnection, NoAnswer, ProxyRefused
+from clew.config.errors import SettingsError
+from clew.host.workspace import Workspace
+from clew.llm.http.connection import Address, BadAddress, HttpConnection, NoAnswer, ProxyRefused, proxy_for, split_url
 from clew.protocol.events import Notified
 from clew.text.redact import redact
 from clew.transcript.log.stamp import utc_now
@@ -27,7 +28,7 @@ MAX_QUEUED = 50
 TRY_AGAIN = frozenset({408, 425, 429})
 NETWORK = (OSError, ValueError, NoAnswer, ProxyRefused, h11.ProtocolError, asyncio.IncompleteReadError)
 
-__all__ = ["BadAddress", "Webhook", "WebhookDocument", "checked_address"]
+__all__ = ["BadAddress", "Webhook", "WebhookDocument", "checked_address", "webhook_of"]
 
 
 class WebhookDocument(Struct, frozen=True, kw_only=True):
@@ -178,3 +179,15 @@ def why(error: Exception) -> str:
         return "it closed the connection without an answer"
     words = (str(error).splitlines() or [""])[0]
     return words[:200] or type(error).__name__
+
+
+def webhook_of(workspace: Workspace) -> Callable[[Callable[[str], None]], Webhook]:
+    """How the configured webhook is opened, given how to tell that it does not work. Raises SettingsError for an
+    address it cannot be."""
+    try:
+        address, path = checked_address(workspace.settings.notifications.webhook)
+    except BadAddress as error:
+        sources = workspace.loaded.sources.get("notifications.webhook", ())
+        where = sources[-1].place if sources else "settings"
+        raise SettingsError(f'{where}: "notifications.webhook": {error}') from error
+    return lambda tell: Webhook(address, path, env=workspace.env, tell=tell)

@@ -13,7 +13,14 @@ from clew.host.session import EndReason, Session
 from clew.host.workspace import Workspace
 from clew.llm.model import Model
 from clew.llm.models.connect import is_local
+from clew.orient.daily_cap import DailyCap
+from clew.orient.fast_model import side_model
+from clew.orient.narrator import Narrator
+from clew.orient.recap_query import Used, WriterChoice, WrittenRecaps, choose
+from clew.orient.side_query import QueryStamp, SideQueries
 from clew.parts.orientation.orientation_task import Orientation, OrientationTask
+from clew.parts.orientation.recap_drafts import RecapDrafts
+from clew.parts.orientation.session_orientation import OrientationSettings, SessionOrientation
 from clew.protocol.entries import ChainEntry, SideQueryEntry, SystemEntry
 from clew.protocol.event_kinds.words import Occasion
 from clew.protocol.events import Event, Notice, RecapReady, SideQueryBooked, TitleChanged
@@ -163,14 +170,6 @@ def load_orientation(
 ) -> Orientation:
     """Ledger, labels, recap and titles. These imports are late on purpose: see tests/architecture. `watched`: a person
     is there, who may go away and come back."""
-    from clew.orient.daily_cap import DailyCap
-    from clew.orient.fast_model import side_model
-    from clew.orient.narrator import Narrator
-    from clew.orient.recap_query import Used, WriterChoice, WrittenRecaps, choose
-    from clew.orient.side_query import QueryStamp, SideQueries
-    from clew.parts.orientation.recap_drafts import RecapDrafts
-    from clew.parts.orientation.session_orientation import OrientationSettings, SessionOrientation
-
     settings = workspace.settings
     main, fast = main_model(), side_model(workspace.settings, main_model(), connect_named, log)
 

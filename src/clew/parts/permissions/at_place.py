@@ -1,4 +1,6 @@
-"""Permission rules of a place: which are in force, and a person's changes of the saved ones."""
+"""Permission rules of a place: which are in force, and a person's changes of the saved ones and of trust."""
+
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -7,14 +9,27 @@ from clew.config.errors import SettingsError
 from clew.config.schema import Permissions
 from clew.host.workspace import Workspace
 from clew.permissions.rules import RuleError
-from clew.protocol.lookups.base import LookupRefused
-from clew.protocol.lookups.rules_and_models import AllowRule, ListRules, RemoveRule, RuleRow, RulesListed
+from clew.permissions.trust import TrustStore, trust_root
+from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
+from clew.protocol.lookups.rules_and_models import (
+    AllowRule,
+    ForgetTrust,
+    ListRules,
+    RemoveRule,
+    RuleRow,
+    RulesListed,
+    TrustForgotten,
+)
 from clew.transcript.log.store import SessionStore
 
 
-async def answer(lookup: ListRules | AllowRule | RemoveRule, workspace: Workspace) -> RulesListed:
+async def answer(lookup: Lookup[Any], workspace: Workspace) -> Answer:
     """The rules that a session would have here, before or after a change. A rule in the settings that cannot be
     understood is refused by a list, and keeps nobody from changing a saved one. Raises LookupRefused or OSError."""
+    if isinstance(lookup, ForgetTrust):
+        there_was = TrustStore(workspace.home).forget(lookup.directory)
+        return TrustForgotten(place=trust_root(lookup.directory), there_was=there_was)
+    assert isinstance(lookup, ListRules | AllowRule | RemoveRule)
     try:
         rules_of(workspace.settings.permissions, workspace)
     except SettingsError as error:
@@ -37,7 +52,20 @@ def rules_listed(lookup: ListRules | AllowRule | RemoveRule, permits: Permits) -
     except KeyError as error:
         words = f'{error.args[0]} was not saved with "always"; rules in settings are changed there'
         raise LookupRefused(words) from error
-    return RulesListed(mode=permits.policy.mode, rules=by_origin(permits.rows()), saved_in=permits.saved_in)
+    return RulesListed(mode=permits.policy.mode, rules=by_origin(rule_rows(permits)), saved_in=permits.saved_in)
+
+
+def rule_rows(permits: Permits) -> tuple[RuleRow, ...]:
+    """The rules in force, as front ends list them."""
+    return tuple(
+        RuleRow(
+            decision=rule.effect,
+            rule=rule.text,
+            scope="project" if saved else "session" if given else rule.scope,
+            removable=saved or given,
+        )
+        for rule, saved, given in permits.origins()
+    )
 
 
 def by_origin(rows: tuple[RuleRow, ...]) -> tuple[RuleRow, ...]:

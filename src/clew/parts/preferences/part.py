@@ -3,6 +3,7 @@
 from functools import partial
 
 from clew.host.part import Effect, OpHandlers, Part, PartSession, PartSetup
+from clew.parts.preferences.kept_choices import choose_effort, choose_screen, choose_theme
 from clew.protocol.ops import SetEffort, SetScreen, SetTheme
 
 
@@ -21,16 +22,10 @@ class PreferencePart(Part):
         return {SetEffort: self._effort, SetTheme: self._theme, SetScreen: self._screen}
 
     async def _effort(self, op: SetEffort) -> Effect:
-        from clew.parts.preferences.kept_choices import choose_effort  # what writes settings
-
         return partial(self._session.publish, choose_effort(op, self._session.main.agent, self._workspace))
 
     async def _screen(self, op: SetScreen) -> Effect:
-        from clew.parts.preferences.kept_choices import choose_screen  # as above
-
         return partial(self._session.publish, choose_screen(op, self._workspace))
 
     async def _theme(self, op: SetTheme) -> Effect:
-        from clew.parts.preferences.kept_choices import choose_theme  # as above
-
         return partial(self._session.publish, choose_theme(op, self._workspace))

@@ -1,12 +1,13 @@
-"""The sessions that a person at a place may want to go on with."""
+"""The sessions of this machine at a place: those that a person may want to go on with."""
 
 import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from clew.host.part import OpRefused
 from clew.host.workspace import Workspace
 from clew.parts.sessions.preview import session_preview
 from clew.parts.sessions.rows import searched_sessions, session_rows
-from clew.protocol.lookups.base import LookupRefused
+from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.lookups.place import (
     ListSessions,
     PreviewSession,
@@ -17,25 +18,30 @@ from clew.protocol.lookups.place import (
 )
 
 
-async def answer(
-    lookup: ListSessions | SearchSessions | PreviewSession, workspace: Workspace
-) -> SessionsListed | SessionsSearched | SessionPreviewed:
-    """Clew's own and other agents', newest first. Reads files, in a thread."""
-    match lookup:
-        case PreviewSession():
-            return SessionPreviewed(session=lookup.session, lines=await _previewed(lookup, workspace))
-        case SearchSessions():
-            return await asyncio.to_thread(searched_sessions, workspace, lookup.query, lookup.limit)
-        case ListSessions():
-            found = await asyncio.to_thread(session_rows, workspace, lookup.query, lookup.limit)
-            return SessionsListed(sessions=found)
+def listed(lookup: ListSessions, workspace: Workspace) -> SessionsListed:
+    """Clew's own and other agents', newest first."""
+    return SessionsListed(sessions=session_rows(workspace, lookup.query, lookup.limit))
 
 
-async def _previewed(lookup: PreviewSession, workspace: Workspace) -> tuple[str, ...]:
+def searched(lookup: SearchSessions, workspace: Workspace) -> SessionsSearched:
+    """Those that hold all the words."""
+    return searched_sessions(workspace, lookup.query, lookup.limit)
+
+
+def previewed(lookup: PreviewSession, workspace: Workspace) -> SessionPreviewed:
     """The last exchange. A recap in a model's words takes a session: here there is none."""
     if lookup.words:
-        return ()
-    try:
-        return await asyncio.to_thread(session_preview, workspace, lookup.session)
-    except OpRefused as error:
-        raise LookupRefused(str(error)) from error
+        return SessionPreviewed(session=lookup.session, lines=())
+    return SessionPreviewed(session=lookup.session, lines=session_preview(workspace, lookup.session))
+
+
+ANSWERS: Mapping[type[Lookup[Any]], Callable[[Any, Workspace], Answer]] = {
+    ListSessions: listed,
+    SearchSessions: searched,
+    PreviewSession: previewed,
+}
+
+
+async def answer(lookup: Lookup[Any], workspace: Workspace) -> Answer:
+    """One of them. Reads files, in a thread. Raises LookupRefused or OSError."""
+    return await asyncio.to_thread(ANSWERS[type(lookup)], lookup, workspace)

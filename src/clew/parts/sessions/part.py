@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from clew.host.part import Answerers, Part, PartSetup
+from clew.parts.sessions.at_place import listed, searched
+from clew.parts.sessions.preview import session_preview
 from clew.protocol.events import SessionRow
 from clew.protocol.lookups.place import (
     ListSessions,
@@ -20,7 +22,7 @@ WordsFor = Callable[[Path], Awaitable[str]]
 
 
 class SessionListPart(Part):
-    """A list, and a look into one of its sessions. What reads them is loaded by the first question."""
+    """A list, and a look into one of its sessions."""
 
     def __init__(self, setup: PartSetup, words_for: WordsFor) -> None:
         self._workspace = setup.workspace
@@ -32,18 +34,12 @@ class SessionListPart(Part):
         return {ListSessions: self._list, SearchSessions: self._search, PreviewSession: self._preview}
 
     async def _list(self, lookup: ListSessions) -> SessionsListed:
-        from clew.parts.sessions.at_place import answer  # the board is loaded only where it is shown
-
-        listed = await answer(lookup, self._workspace)
-        assert isinstance(listed, SessionsListed)
-        self._listed.update({row.session_id: row for row in listed.sessions})
-        return listed
+        found = await asyncio.to_thread(listed, lookup, self._workspace)
+        self._listed.update({row.session_id: row for row in found.sessions})
+        return found
 
     async def _search(self, lookup: SearchSessions) -> SessionsSearched:
-        from clew.parts.sessions.at_place import answer  # as above
-
-        found = await answer(lookup, self._workspace)
-        assert isinstance(found, SessionsSearched)
+        found = await asyncio.to_thread(searched, lookup, self._workspace)
         self._listed.update({hit.session.session_id: hit.session for hit in found.hits})
         return found
 
@@ -53,7 +49,5 @@ class SessionListPart(Part):
             ours = row is not None and row.agent == "clew" and row.path
             recap = await self._words_for(Path(row.path)) if row is not None and ours else ""
             return SessionPreviewed(session=lookup.session, lines=(), recap=recap)
-        from clew.parts.sessions.preview import session_preview  # as above
-
         lines = await asyncio.to_thread(session_preview, self._workspace, lookup.session, row)
         return SessionPreviewed(session=lookup.session, lines=lines)

@@ -7,9 +7,9 @@ from clew.catalog.agent_places import agent_places
 from clew.catalog.find_session import find_session
 from clew.catalog.found_session import FoundSession
 from clew.catalog.opening import open_found
-from clew.host.part import OpRefused
 from clew.host.workspace import Workspace
 from clew.protocol.events import Durable, PartCompleted, PromptAccepted, SessionRow
+from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.messages import TextPart, text_of
 from clew.transcript.errors import TranscriptError
 from clew.transcript.log.store import SessionStore
@@ -27,15 +27,15 @@ FIND_BUDGET_S = 2.0
 
 
 def session_preview(workspace: Workspace, session_id: str, row: SessionRow | None = None) -> tuple[str, ...]:
-    """Blocks. `row`: what a list said of it, so that it need not be looked for. Raises OpRefused when there is no such
-    session, or it is too long to be looked into quickly."""
+    """Blocks. `row`: what a list said of it, so that it need not be looked for. Raises LookupRefused when there is no
+    such session, or it is too long to be looked into quickly."""
     try:
         found = _listed(row) if row is not None and row.path else _found(workspace, session_id)
         events = tuple(_events(found))
     except TranscriptError as error:
-        raise OpRefused(str(error)) from error
+        raise LookupRefused(str(error)) from error
     except OSError as error:
-        raise OpRefused(f"the session cannot be read: {error.strerror}") from error
+        raise LookupRefused(f"the session cannot be read: {error.strerror}") from error
     return last_exchange(events)
 
 
@@ -62,7 +62,7 @@ def _events(found: FoundSession) -> Iterator[Durable]:
         yield from (recorded.event for recorded in page.events)
         return
     if found.path.is_file() and found.path.stat().st_size > MAX_FOREIGN_BYTES:
-        raise OpRefused("this session is too long for a preview")
+        raise LookupRefused("this session is too long for a preview")
     for entry in open_found(found).entries:
         yield from events_of(entry)
 

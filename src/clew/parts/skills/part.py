@@ -42,6 +42,8 @@ class SkillNews(Middleware):
 if TYPE_CHECKING:
     from clew.parts.skills.session_skills import SessionSkills
 
+    MakeSkillRoom = Callable[[PartSetup, Callable[[], Around]], SessionSkills]
+
 MAX_WARNINGS = 5
 UNREAD = "those of this directory are not read before it is trusted (see --trust)"
 SKILLS_HEADING = "# Skills"
@@ -51,8 +53,10 @@ SKILLS_HEADING = "# Skills"
 class SkillPart(Part):
     """The room with what reads files is loaded where there is a folder to read, or a name is used."""
 
-    def __init__(self, setup: PartSetup) -> None:
+    def __init__(self, setup: PartSetup, make_room: "MakeSkillRoom") -> None:
+        """`make_room`: loads what reads files."""
         self._setup = setup
+        self._make_room = make_room
         self._room: SessionSkills | None = None
         self._own: PartSession | None = None
         self._chosen: tuple[str, ...] | None = None
@@ -91,9 +95,7 @@ class SkillPart(Part):
 
     def _loaded(self) -> "SessionSkills":
         if self._room is None:
-            from clew.parts.skills.session_skills import SessionSkills  # only where there is a file to read
-
-            self._room = SessionSkills(self._setup, lambda: self._around)
+            self._room = self._make_room(self._setup, lambda: self._around)
             if self._own is not None:
                 self._room.start(self._own)
             if self._chosen is not None:

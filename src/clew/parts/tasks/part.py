@@ -1,6 +1,6 @@
 """Lookups about tasks: list what runs beside the conversation, show what one has put out, stop one."""
 
-from clew.host.part import Answerers, OpRefused, Part, PartSession
+from clew.host.part import Answerers, Part, PartSession
 from clew.host.session import EndReason
 from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask, TaskShown, TasksListed
 
@@ -29,21 +29,11 @@ class TaskPart(Part):
         return TasksListed(tasks=self._tools.registry.rows())
 
     async def _show(self, lookup: ShowTask) -> TaskShown:
-        from clew.agents.tasks import NoSuchTask  # loaded where somebody asks
-
-        try:
-            row, output = self._tools.registry.shown(lookup.task_id)
-        except NoSuchTask as error:
-            raise OpRefused(str(error)) from error
+        row, output = self._tools.registry.shown(lookup.task_id)
         return TaskShown(task=row, output=output)
 
     async def _stop(self, lookup: StopTask) -> TasksListed:
-        from clew.agents.tasks import NoSuchTask  # as above
-
         registry = self._tools.registry
-        try:
-            registry.check_running(lookup.task_id)
-            await registry.stop(lookup.task_id, "user")
-        except NoSuchTask as error:
-            raise OpRefused(str(error)) from error
+        registry.check_running(lookup.task_id)
+        await registry.stop(lookup.task_id, "user")
         return TasksListed(tasks=registry.rows())

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from clew.agents.undo_hook import UndoHook
 from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup
+from clew.parts.undo.way_back import preview, way_back
 from clew.protocol.events import Event, Question, QuestionAnswered, QuestionAsked, Rewound
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, RequestId, new_uuid
 from clew.protocol.lookups.session import (
@@ -88,7 +89,6 @@ class UndoPart(Part):
         if self._session.lost:
             raise OpRefused(f"nothing was changed: {self._session.lost}")
         undo = self._between_turns()
-        from clew.parts.undo.way_back import way_back  # what reads kept files is loaded only where it is used
 
         self._restoring = True
         try:
@@ -137,7 +137,6 @@ class UndoPart(Part):
         if self._restoring:
             raise OpRefused(BUSY)
         undo = self._between_turns()
-        from clew.parts.undo.way_back import preview  # as above
 
         return await preview(lookup, self._session, undo, self._path)
 

@@ -1,63 +1,87 @@
-"""The window of a session: its meter and its gate from the start, the rest when it is needed."""
+"""The window of a session: its meter and its gate from the start, what makes room in it when it is needed."""
 
+import asyncio
 import time
+from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from clew.engine.compaction.thresholds import wants_snapshot
 from clew.engine.compaction.window_meter import WindowMeter
 from clew.engine.middleware.compaction import MakeRoom
 from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup
 from clew.host.past import Past
 from clew.host.session import EndReason
-from clew.llm.model import Model
 from clew.protocol.entries import ChainEntry
-from clew.protocol.events import Event
+from clew.protocol.events import Event, StepEnded, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.lookups.session import ContextShown, ReceiptShown, RequestContext, RequestReceipt
 from clew.protocol.ops import ClearContext, Compact, Pin, Recall, Snip, UndoCompact, WindowOp
 
 if TYPE_CHECKING:
-    from clew.engine.compaction.compactor import Compactor, Consent
-    from clew.orient.daily_cap import DailyCap
-    from clew.parts.window.snapshots import Snapshots
-    from clew.parts.window.window import Window
+    from clew.engine.compaction.compactor import Consent
+    from clew.parts.window.room import WindowRoom
+
+    MakeWindowRoom = Callable[[PartSetup, PartSession, WindowMeter, Consent | None], WindowRoom]
 
 
 class WindowPart(Part):
     """Measures the window before each request and makes room in it; the ops about it, and work ahead of need."""
 
-    def __init__(self, setup: PartSetup, *, consent: "Consent") -> None:
-        """`consent`: who is asked before a summary is made."""
+    def __init__(self, setup: PartSetup, make_room: "MakeWindowRoom", *, consent: "Consent | None") -> None:
+        """`make_room`: loads what makes room. `consent`: who is asked before a summary is made."""
         self._setup = setup
         self._settings = setup.workspace.settings.compaction
+        self._make_room = make_room
         self._consent = consent
-        self._made: Compactor | None = None
-        self._window: Window | None = None
-        self._snapshots: Snapshots | None = None
+        self._made: WindowRoom | None = None
+        self._ahead: asyncio.Task[None] | None = None
+        self._failed_at = 0
         self._meter = WindowMeter(self._settings, idle_s=idle_s(setup.past))
-        self.middlewares = (MakeRoom(self._settings, self._meter, self._compactor),)
+        self.middlewares = (MakeRoom(self._settings, self._meter, lambda: self._room.compactor),)
+        wanted = setup.workspace.settings.side_queries
+        self._works_ahead = self._settings.snapshot and self._settings.auto and wanted.enabled
 
     def start(self, own: PartSession) -> None:
         """From now on everything is there."""
         self._own = own
-        self._agent = own.agent
-        self._snapshots = self._work_ahead()
+
+    @property
+    def _room(self) -> "WindowRoom":
+        if self._made is None:
+            self._made = self._make_room(self._setup, self._own, self._meter, self._consent)
+        return self._made
 
     def introduction(self) -> tuple[Event, ...]:
         """What the first request after the pause will cost, when that is worth a word."""
-        cold = None if self._setup.request.headless else self._meter.cold_return(self._agent)
+        cold = None if self._setup.request.headless else self._meter.cold_return(self._own.agent)
         return (cold,) if cold is not None else ()
 
     def on(self, event: Event, agent: AgentId) -> None:
-        """After a step there may be something to write ahead of need."""
-        if agent == MAIN_AGENT and self._snapshots is not None:
-            self._snapshots.hear(event)
+        """When the window is more than half full, sections are written after a step or a turn, one stretch at a time,
+        with the fast model only: a compaction need not wait for them then. No view is changed."""
+        if agent != MAIN_AGENT or not self._works_ahead or not isinstance(event, StepEnded | TurnEnded):
+            return
+        if self._ahead is not None and not self._ahead.done():
+            return
+        main = self._own.agent
+        tokens = self._meter.tokens(main)
+        if tokens <= self._failed_at or not wants_snapshot(self._settings, self._meter.limits(main), tokens):
+            return
+        if self._room.may_write:
+            self._ahead = asyncio.create_task(self._write(tokens))
+
+    async def _write(self, tokens: int) -> None:
+        self._failed_at = await self._room.write(tokens) or self._failed_at
 
     async def let_go(self) -> None:
-        """Nothing more is written ahead."""
-        if self._snapshots is not None:
-            snapshots, self._snapshots = self._snapshots, None
-            await snapshots.close()
+        """Nothing more is written ahead; what was written stays."""
+        self._works_ahead = False
+        if self._ahead is not None:
+            self._ahead.cancel()
+            await asyncio.gather(self._ahead, return_exceptions=True)
+        if self._made is not None:
+            await self._made.close()
 
     async def leave(self, reason: EndReason) -> None:
         """As when the session goes to another process."""
@@ -74,80 +98,13 @@ class WindowPart(Part):
     async def _understood(self, op: WindowOp) -> Effect:
         if self._own.session.lost:
             raise OpRefused(f"nothing was changed: {self._own.session.lost}")
-        return await self.window().understood(op)
+        return await self._room.window.understood(op)
 
     async def _context(self, lookup: RequestContext) -> ContextShown:
-        return ContextShown(measured=self.window().measured())
+        return ContextShown(measured=self._room.window.measured())
 
     async def _receipt(self, lookup: RequestReceipt) -> ReceiptShown:
-        return ReceiptShown(receipt=self.window().receipt())
-
-    def _compactor(self) -> "Compactor":
-        """Made when room is needed for the first time."""
-        if self._made is None:
-            from clew.engine.compaction.compactor import Compactor
-            from clew.parts.window.live_state import SessionLiveState
-
-            toolbox = self._own.toolbox
-            self._made = Compactor(
-                self._agent,
-                self._settings,
-                meter=self._meter,
-                live=SessionLiveState(toolbox, lambda: self._own.session.runners),
-                forget_reads=toolbox.session.forget_reads,
-                log=self._setup.log,
-                consent=self._consent,
-            )
-        return self._made
-
-    def window(self) -> "Window":
-        """For the ops about it: one for all front ends, which must not get into each other's way."""
-        if self._window is None:
-            from clew.parts.window.window import Window
-
-            session = self._own.session
-            self._window = Window(
-                self._agent,
-                session.main,
-                self._meter,
-                self._compactor,
-                publish=session.publish,
-                path=self._setup.past.path,
-                remind=self._own.reminders.add,
-            )
-        return self._window
-
-    def _work_ahead(self) -> "Snapshots | None":
-        """Where the user wants it."""
-        workspace = self._setup.workspace
-        wanted = workspace.settings.side_queries
-        if not (self._settings.snapshot and self._settings.auto and wanted.enabled):
-            return None
-
-        from clew.parts.window.snapshots import PURPOSE, Snapshots  # where the user wants it
-
-        def cap() -> "DailyCap":
-            from clew.orient.daily_cap import DailyCap  # loaded when there is something to pay for
-
-            return DailyCap(workspace.home, wanted.daily_cap_usd)
-
-        return Snapshots(
-            self._agent,
-            self._settings,
-            meter=self._meter,
-            compactor=self._compactor,
-            fast=self._fast_model,
-            allowed=lambda: cap().allows(),
-            spent=lambda usd: cap().add(usd, PURPOSE),
-            publish=self._own.session.publish,
-            log=self._setup.log,
-        )
-
-    def _fast_model(self) -> Model | None:
-        from clew.orient.fast_model import side_model  # loaded when there is something to write
-
-        setup = self._setup
-        return side_model(setup.workspace.settings, self._agent.model.name, setup.connect, setup.log)
+        return ReceiptShown(receipt=self._room.window.receipt())
 
 
 def idle_s(past: Past) -> float | None:

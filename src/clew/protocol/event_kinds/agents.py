@@ -5,7 +5,7 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from clew.protocol.event_kinds.base import DurableEvent, LiveEvent
+from clew.protocol.base import DurableEvent, LiveEvent
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, TaskId
 from clew.protocol.standing import Actor, Standing
 from clew.protocol.tally import Tally

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from msgspec import Struct
 
-from clew.protocol.event_kinds.base import DurableEvent
+from clew.protocol.base import DurableEvent
 from clew.protocol.ids import CallId, RequestId
 from clew.protocol.standing import Standing
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from clew.protocol.event_kinds.base import DurableEvent, LiveEvent
+from clew.protocol.base import DurableEvent, LiveEvent
 from clew.protocol.ids import CallId, EntryId
 from clew.protocol.messages import Part
 

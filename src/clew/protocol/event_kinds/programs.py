@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
-from clew.protocol.event_kinds.base import LiveEvent
+from clew.protocol.base import LiveEvent
 from clew.protocol.ids import CallId, RequestId
 
 McpScope = Literal["given", "local", "project", "user", "sdk"]

@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from clew.protocol.event_kinds.base import DurableEvent, LiveEvent
+from clew.protocol.base import DurableEvent, LiveEvent
 from clew.protocol.event_kinds.programs import McpServerRow
 from clew.protocol.ids import EntryId, OpId, SessionId
 from clew.protocol.invocables import InvocableRow

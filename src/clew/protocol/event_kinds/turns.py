@@ -2,8 +2,8 @@
 
 from typing import Any, Literal
 
+from clew.protocol.base import DurableEvent, LiveEvent
 from clew.protocol.display import Block, ChangesBlock
-from clew.protocol.event_kinds.base import DurableEvent, LiveEvent
 from clew.protocol.ids import CallId, EntryId, MessageId, PromptId, RequestId
 from clew.protocol.messages import Part, ToolCallPart, ToolResultPart
 from clew.protocol.standing import Actor

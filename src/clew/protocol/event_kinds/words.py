@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from clew.protocol.event_kinds.base import DurableEvent, LiveEvent
+from clew.protocol.base import DurableEvent, LiveEvent
 from clew.protocol.ids import CallId, EntryId
 from clew.protocol.standing import NoticeKind
 from clew.protocol.usage import Usage

@@ -26,3 +26,16 @@ class Lookup(Struct, Generic[A], frozen=True, kw_only=True, omit_defaults=True, 
 
 class LookupRefused(Exception):
     """There is no answer; the words say why."""
+
+    def __init__(self, words: str, notes: tuple[str, ...] = ()) -> None:
+        """`notes`: what was noticed on the way, a line each."""
+        super().__init__(words)
+        self.notes = notes
+
+
+class NothingFits(LookupRefused):
+    """Nothing is what the question names."""
+
+
+class LookupMisused(LookupRefused):
+    """The question makes no sense: a name that nobody has, arguments that contradict each other."""

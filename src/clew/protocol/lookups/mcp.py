@@ -77,6 +77,70 @@ class DefineMcp(Lookup[McpDefined], frozen=True, kw_only=True, tag="mcp.define")
 
     server: str
     definition: dict[str, Any] | None
-    """As in a file of servers; None: take it out."""
+    """As in a file of servers; None: take it out, unless there is a text."""
+    text: str = ""
+    """The definition as a person wrote it, in JSON."""
     scope: Literal["", "local", "project", "user"] = ""
     """Whose file; empty: the local one, or for a server that is taken out the only one that holds it."""
+
+
+class McpLogin(Answer, frozen=True, kw_only=True, tag="mcp.login"):
+    """How a login stands. Answered by `BeginMcpLogin`, `OfferMcpAddress` and `AwaitMcpLogin`."""
+
+    server: str
+    url: str
+    """Of the server."""
+    open_url: str = ""
+    """Where a person has to go in a browser; empty: nowhere, the login is over."""
+    ended: bool = False
+    tools: int | None = None
+    """How many tools the server offers to who is signed in; None: it lets us in without a login."""
+    failed: str = ""
+    """Why nobody is signed in."""
+    taken: bool = False
+    """The address that was offered ends this login."""
+
+
+class BeginMcpLogin(Lookup[McpLogin], frozen=True, kw_only=True, tag="mcp.login.begin"):
+    """Begin to sign in to an HTTP server; answered when there is an address to go to, or when it is over. One login
+    of a server at a time."""
+
+    needs: ClassVar[Rights] = Rights.DRIVE
+
+    server: str
+
+
+class OfferMcpAddress(Lookup[McpLogin], frozen=True, kw_only=True, tag="mcp.login.offer"):
+    """Hand in the address that a browser of another machine ended at. `repr` tells nothing of it."""
+
+    needs: ClassVar[Rights] = Rights.DRIVE
+
+    server: str
+    address: str
+
+    def __repr__(self) -> str:
+        return f"OfferMcpAddress({self.server})"
+
+
+class AwaitMcpLogin(Lookup[McpLogin], frozen=True, kw_only=True, tag="mcp.login.await"):
+    """Wait until a login that was begun is over."""
+
+    needs: ClassVar[Rights] = Rights.DRIVE
+
+    server: str
+
+
+class McpLoginForgotten(Answer, frozen=True, kw_only=True, tag="mcp.login.forgotten"):
+    """Nobody is signed in to a server any more."""
+
+    server: str
+    there_was: bool
+    """Somebody was."""
+
+
+class ForgetMcpLogin(Lookup[McpLoginForgotten], frozen=True, kw_only=True, tag="mcp.login.forget"):
+    """Forget the login of a server."""
+
+    needs: ClassVar[Rights] = Rights.DRIVE
+
+    server: str

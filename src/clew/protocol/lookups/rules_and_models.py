@@ -75,3 +75,19 @@ class RemoveRule(Lookup[RulesListed], frozen=True, kw_only=True, tag="rule.remov
     needs: ClassVar[Rights] = Rights.DRIVE
 
     rule: str
+
+
+class TrustForgotten(Answer, frozen=True, kw_only=True, tag="trust.forgotten"):
+    """A directory is not trusted any more."""
+
+    place: str
+    there_was: bool
+    """It was trusted before."""
+
+
+class ForgetTrust(Lookup[TrustForgotten], frozen=True, kw_only=True, tag="trust.forget"):
+    """Stop trusting the repository or directory that holds a path."""
+
+    needs: ClassVar[Rights] = Rights.DRIVE
+
+    directory: str

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal, Self
 from msgspec import field
 from msgspec.structs import replace
 
+from clew.protocol.base import OpBase, leaves
 from clew.protocol.event_kinds.asks import (
     ApprovalDecision,
     ApprovalRequested,
@@ -16,9 +17,7 @@ from clew.protocol.event_kinds.asks import (
     QuestionAsked,
 )
 from clew.protocol.ids import AgentId, RequestId
-from clew.protocol.op_kinds.base import OpBase
 from clew.protocol.rights import Rights
-from clew.protocol.unions import leaves
 
 Answerer = Literal["user", "nobody"]
 """`nobody`: the front end answers because no person can; the model is told so, not that the user said it."""

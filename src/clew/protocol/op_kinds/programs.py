@@ -4,10 +4,9 @@ from typing import Any, ClassVar
 
 from msgspec import Struct, field
 
-from clew.protocol.event_kinds.base import EventBase
+from clew.protocol.base import EventBase, OpBase
 from clew.protocol.event_kinds.words import Notice
 from clew.protocol.ids import RequestId
-from clew.protocol.op_kinds.base import OpBase
 
 
 class LogInMcp(OpBase, frozen=True, kw_only=True, tag="mcp.log_in"):

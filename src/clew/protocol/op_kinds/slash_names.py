@@ -2,9 +2,9 @@
 
 import re
 
+from clew.protocol.base import OpBase
 from clew.protocol.ids import PromptId
 from clew.protocol.invocables import InvocableRow, meant
-from clew.protocol.op_kinds.base import OpBase
 
 NAME = re.compile(r"\w[\w.:-]*")
 """What can be a name; a path cannot."""

@@ -8,8 +8,8 @@ from clew.permissions.access import Access, ToolAccess
 from clew.protocol.display import TableBlock
 from clew.protocol.events import Choice, Question
 from clew.tools.base import Effect, ToolContext, ToolResult
-from clew.tools.builtin.base import BuiltinTool
 from clew.tools.paths import problem
+from clew.tools.session import BuiltinTool
 
 MAX_QUESTIONS = 4
 

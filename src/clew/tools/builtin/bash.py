@@ -15,10 +15,10 @@ from clew.protocol.events import RuleOffer
 from clew.system.sandbox.plan import HELD_BACK, SandboxPlan
 from clew.text.lazy_pattern import LazyPattern
 from clew.tools.base import ToolContext, ToolResult
-from clew.tools.builtin.base import BuiltinTool
 from clew.tools.extras import process, sandbox_status, shells
 from clew.tools.output_buffer import OutputBuffer
 from clew.tools.paths import problem
+from clew.tools.session import BuiltinTool
 
 if TYPE_CHECKING:
     from clew.system.process import ProcessEnd

@@ -8,9 +8,9 @@ from msgspec import Meta, Struct
 from clew.permissions.access import Access, ToolAccess
 from clew.protocol.display import TerminalBlock
 from clew.tools.base import Effect, ToolContext, ToolResult
-from clew.tools.builtin.base import BuiltinTool
 from clew.tools.extras import search_worker
 from clew.tools.paths import problem
+from clew.tools.session import BuiltinTool
 
 MAX_CHARS = 30_000
 FILTER_TIMEOUT_S = 3.0

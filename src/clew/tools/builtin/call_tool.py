@@ -12,7 +12,7 @@ from msgspec import Struct
 from clew.protocol.meant_calls import ARGUMENTS_FIELD, NOT_THROUGH, TOOL_FIELD, given_arguments
 from clew.protocol.tools import CALL_TOOL, SEARCH_TOOLS, ToolSpec
 from clew.tools.base import Effect, Tool, ToolContext, ToolResult
-from clew.tools.schemas.schema import BadArguments
+from clew.tools.schema import BadArguments
 
 
 class CallTool(Tool[Struct]):

@@ -10,10 +10,10 @@ from clew.permissions.access import Access
 from clew.system.files import Snapshot, replace_file
 from clew.text.encoding import UTF8, Encoding, decode, dominant_newline, encode
 from clew.tools.base import ToolContext, ToolResult
-from clew.tools.builtin.base import BuiltinTool
 from clew.tools.builtin.write import existing, unencodable
 from clew.tools.extras import text_diff
 from clew.tools.paths import describe_os_error, digest_of, file_accesses, missing, problem, stale, state_of, unread
+from clew.tools.session import BuiltinTool
 
 ANY_NEWLINE = "(?:\r\n|\n|\r)"
 NUMBERED = re.compile(r"^ *\d+\t", re.MULTILINE)

@@ -6,8 +6,8 @@ from msgspec import Meta, Struct
 
 from clew.permissions.access import Access, ToolAccess
 from clew.tools.base import Effect, ToolContext, ToolResult
-from clew.tools.builtin.base import BuiltinTool
 from clew.tools.paths import problem
+from clew.tools.session import BuiltinTool
 
 MAX_PLAN_CHARS = 60_000
 

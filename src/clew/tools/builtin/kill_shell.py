@@ -7,8 +7,8 @@ from msgspec import Struct
 from clew.permissions.access import Access, ToolAccess
 from clew.protocol.display import TextBlock
 from clew.tools.base import ToolContext, ToolResult
-from clew.tools.builtin.base import BuiltinTool
 from clew.tools.paths import problem
+from clew.tools.session import BuiltinTool
 
 
 class KillShellParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

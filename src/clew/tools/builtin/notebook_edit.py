@@ -10,10 +10,10 @@ from msgspec import Meta, Struct
 from clew.permissions.access import Access
 from clew.system.files import replace_file
 from clew.tools.base import ToolContext, ToolResult
-from clew.tools.builtin.base import BuiltinTool
 from clew.tools.builtin.write import existing
 from clew.tools.extras import text_diff
 from clew.tools.paths import describe_os_error, digest_of, file_accesses, missing, problem, stale, state_of, unread
+from clew.tools.session import BuiltinTool
 
 
 class NotebookEditParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

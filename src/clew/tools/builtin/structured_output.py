@@ -8,8 +8,8 @@ from msgspec import Struct
 from clew.permissions.access import Access, ToolAccess
 from clew.protocol.tools import STRUCTURED_OUTPUT, ToolSpec
 from clew.tools.base import Effect, Tool, ToolContext, ToolResult
+from clew.tools.schema import BadArguments
 from clew.tools.schemas.answer_schema import AnswerSchema
-from clew.tools.schemas.schema import BadArguments
 
 
 class StructuredOutputParams(Struct, frozen=True, kw_only=True):

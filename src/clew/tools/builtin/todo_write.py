@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from clew.permissions.access import Access, ToolAccess
 from clew.protocol.display import TodoBlock, TodoItem
 from clew.tools.base import Effect, ToolContext, ToolResult
-from clew.tools.builtin.base import BuiltinTool
+from clew.tools.session import BuiltinTool
 
 
 class TodoParam(Struct, frozen=True, kw_only=True, rename="camel"):

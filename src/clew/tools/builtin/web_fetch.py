@@ -8,9 +8,9 @@ from msgspec import Struct
 from clew.permissions.access import Access, FetchAccess
 from clew.protocol.display import TextBlock
 from clew.tools.base import Effect, ToolContext, ToolResult
-from clew.tools.builtin.base import BuiltinTool
 from clew.tools.extras import web
 from clew.tools.paths import problem
+from clew.tools.session import BuiltinTool
 
 
 class WebFetchParams(Struct, frozen=True, kw_only=True):

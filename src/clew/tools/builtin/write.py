@@ -10,9 +10,9 @@ from clew.permissions.access import Access
 from clew.system.files import Snapshot, read_regular, replace_file
 from clew.text.encoding import UTF8, decode, dominant_newline, encode
 from clew.tools.base import ToolContext, ToolResult
-from clew.tools.builtin.base import BuiltinTool
 from clew.tools.extras import text_diff
 from clew.tools.paths import describe_os_error, digest_of, file_accesses, problem, stale, state_of, unread
+from clew.tools.session import BuiltinTool
 
 MAX_FILE_BYTES = 50_000_000
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from clew.protocol.tools import ToolSpec
 from clew.tools.base import Tool, ToolContext, ToolResult
 from clew.tools.extras import answer_schema
-from clew.tools.schemas.schema import BadArguments
+from clew.tools.schema import BadArguments
 
 Json = dict[str, Any]
 

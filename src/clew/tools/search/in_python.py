@@ -9,8 +9,8 @@ from pathspec import GitIgnoreSpec
 
 from clew.system.files import open_regular
 from clew.text.encoding import decode
-from clew.tools.search.glob_match import glob_regex
 from clew.tools.search.query import SearchQuery, SearchRows
+from clew.tools.search_paths import glob_regex
 
 MAX_FILE_BYTES = 10_000_000
 TYPES = {

@@ -16,10 +16,9 @@ from clew.transcript.chain.chain import build_chain
 from clew.transcript.chain.links import result_calls
 from clew.transcript.chain.view import messages_of, replacements_of
 from clew.transcript.errors import Problem, TranscriptError
-from clew.transcript.log.codec import decode
+from clew.transcript.log.codec import KNOWN_TYPES, decode
 from clew.transcript.log.files import open_read
 from clew.transcript.log.lease import holder_of
-from clew.transcript.log.lenient import KNOWN_TYPES
 from clew.transcript.log.scan import LogLine, backward, forward
 from clew.transcript.past.lookback import MAX_VIEW_BYTES, Lookback
 

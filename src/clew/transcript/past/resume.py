@@ -9,8 +9,7 @@ from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, UserEntry
 from clew.transcript.chain.links import result_calls, uuid_of
 from clew.transcript.errors import SessionNotFound, UnknownEntry
 from clew.transcript.log.lease import holder_of
-from clew.transcript.log.origin import is_conversation
-from clew.transcript.log.store import SessionStore, sessions_in
+from clew.transcript.log.store import SessionStore, is_conversation, sessions_in
 from clew.transcript.past.reader import LoadedLog
 
 Identity = Callable[[Path], str]

@@ -1,4 +1,4 @@
-"""What a turn came to: a fold over events. `results.py` makes the line of it that programs read."""
+"""What a turn came to, as folds over events: its outcome, and whether all that it wanted to do was refused."""
 
 from typing import Any
 
@@ -26,8 +26,39 @@ from clew.protocol.events import (
 from clew.protocol.ids import CallId, EntryId, MessageId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import Json, TextPart, ToolCallPart, arguments_of
-from clew.protocol.refused_calls import ALL_REFUSED, ALL_REFUSED_WORDS, RefusedCalls
 from clew.protocol.tally import Tally
+
+ALL_REFUSED = "all_calls_refused"
+ALL_REFUSED_WORDS = "no call of this run was allowed, so nothing was done"
+
+
+class RefusedCalls:
+    """Fed with every event of one agent; a new turn starts it anew."""
+
+    def __init__(self) -> None:
+        self._calls = 0
+        self._refused = 0
+        self._decided = False
+        """Whoever drives the session said no: the model's words about that are the answer."""
+
+    def feed(self, event: Event) -> None:
+        """Take one event."""
+        match event:
+            case TurnStarted():
+                self._calls = self._refused = 0
+                self._decided = False
+            case ApprovalResolved(decision="deny", by="user" | "hook"):
+                self._decided = True
+            case ToolEnded():
+                self._calls += 1
+                self._refused += event.refused
+            case _:
+                pass
+
+    def undid(self, ended: TurnEnded) -> bool:
+        """Whether the turn completed with words alone, for nothing it wanted to do was allowed: no answer."""
+        return ended.reason == "completed" and 0 < self._calls == self._refused and not self._decided
+
 
 TERMINAL_REASONS = {"model_error": "api_error", "stopped_by_hook": "stop_hook_prevented"}
 """Where readers know another word for why no further request was made."""

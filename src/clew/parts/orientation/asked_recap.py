@@ -1,7 +1,6 @@
-"""`clew recap --llm`: a model's words for a session on disk, or the reason why there are none."""
+"""A model's words for a session on disk that somebody asked for (`clew recap --llm`), or why there are none."""
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -9,7 +8,7 @@ from pathlib import Path
 from clew.catalog.found_session import OWN
 from clew.config.load import load_settings
 from clew.config.schema import Settings
-from clew.host.workspace import with_saved_keys
+from clew.host.workspace import Workspace, with_saved_keys
 from clew.llm.errors import LLMError
 from clew.llm.models.connect import connect, default_model, fast_model, is_local
 from clew.llm.retry import RetryPolicy
@@ -20,33 +19,31 @@ from clew.orient.report import Report
 from clew.orient.side_query import QueryStamp, SideQueries
 from clew.protocol.entries import SideQueryEntry
 from clew.protocol.ids import SessionId
+from clew.protocol.lookups.catalog import RecapWritten
 from clew.system.debug_log import DebugLog, open_debug_log
-from clew.system.home import clew_home
-from clew.text.terminal_text import sanitize
 from clew.transcript.errors import TranscriptError
 from clew.transcript.log.store import SessionStore
 from clew.transcript.log.writer import TranscriptWriter
 
 
-async def model_words(report: Report) -> str:
-    """The recap in a model's words; "" when the form stands alone. What it cost is booked and told."""
-    home = clew_home()
-    settings = load_settings(home=home, project_root=None, trusted=False, env=os.environ, lenient=True).settings
+async def model_words(report: Report, workspace: Workspace) -> RecapWritten:
+    """The recap in a model's words; none when the facts stand alone. What it cost is booked and told. What the project
+    set does not count: the session may be of another one."""
+    home, notes = workspace.home, list[str]()
+    settings = load_settings(home=home, project_root=None, trusted=False, env=workspace.env, lenient=True).settings
     kept = WrittenRecaps(home)
-    key = QueryStamp(report.form.session_id, report.form.last_entry_id)
-    written = kept.get(key)
+    written = kept.get(QueryStamp(report.form.session_id, report.form.last_entry_id))
     if written is None:
-        env = with_saved_keys(os.environ, home, lenient=True)
+        env = with_saved_keys(workspace.env, home, lenient=True)
         choice = chosen(settings, env)
         if not choice.model:
-            print(f"clew recap: {choice.reason} (--llm needs a model); shown from facts", file=sys.stderr)
-            return ""
-        written = await _written(report, settings, choice, home, env)
+            return RecapWritten(notes=(f"{choice.reason} (--llm needs a model); shown from facts",))
+        written = await _written(report, settings, choice, home, env, notes)
         if written is not None:
             kept.put(written)
     if written is not None and written.dropped:
         log_of(report, settings, home).write("recap", written.why())
-    return written.text if written is not None else ""
+    return RecapWritten(text=written.text if written is not None else "", notes=tuple(notes))
 
 
 def log_of(report: Report, settings: Settings, home: Path) -> DebugLog:
@@ -55,13 +52,13 @@ def log_of(report: Report, settings: Settings, home: Path) -> DebugLog:
 
 
 async def _written(
-    report: Report, settings: Settings, choice: WriterChoice, home: Path, env: Mapping[str, str]
+    report: Report, settings: Settings, choice: WriterChoice, home: Path, env: Mapping[str, str], notes: list[str]
 ) -> WrittenRecap | None:
     log = log_of(report, settings, home)
     try:
         model = connect(choice.model, providers=settings.providers, env=env, retry=RetryPolicy(max_attempts=1))
     except LLMError as error:
-        print(f"clew recap: {error}; shown from facts", file=sys.stderr)
+        notes.append(f"{error}; shown from facts")
         return None
     cap = DailyCap(home, settings.side_queries.daily_cap_usd)
     booked: list[SideQueryEntry] = []
@@ -81,7 +78,7 @@ async def _written(
     try:
         written = await write_recap(session.ledger, report.form, session.dialog, queries, goal_only=choice.goal_only)
         if written is None and queries.why_none:
-            print(f"clew recap: {sanitize(queries.why_none, one_line=True)}; shown from facts", file=sys.stderr)
+            notes.append(f"{queries.why_none}; shown from facts")
         return written
     finally:
         await model.close()
@@ -89,7 +86,7 @@ async def _written(
             log.write("recap", f"{entry.purpose} {entry.model}: {entry.outcome}, ${entry.cost_usd or 0:.4f}")
         if booked:
             book(booked, Path(report.file), SessionId(report.session), SessionStore(home))
-            print(f"clew recap: side queries cost {cap.told()}", file=sys.stderr)
+            notes.append(f"side queries cost {cap.told()}")
 
 
 def book(entries: Sequence[SideQueryEntry], path: Path, session_id: SessionId, store: SessionStore) -> None:

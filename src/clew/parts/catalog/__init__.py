@@ -1,0 +1,1 @@
+"""All sessions on disk, as sub-commands ask about them."""
