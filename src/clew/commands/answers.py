@@ -200,6 +200,7 @@ WHY = {
     "asked": "",
     "overflow": " to make room",
     "media": ": the provider refused them",
+    "media_limit": ": a request carries at most 50 and about 10 MB",
 }
 
 

@@ -191,6 +191,8 @@ class ContentReplacementEntry(EntryBase, frozen=True, kw_only=True, tag="content
 
     call_id: CallId
     replacement: str
+    keeps_media: bool = False
+    """It stands for the words of the result alone; pictures and documents beside them stay."""
 
 
 class SessionSourceEntry(EntryBase, frozen=True, kw_only=True, tag="session-source"):

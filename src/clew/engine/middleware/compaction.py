@@ -5,6 +5,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from clew.config.schema import Compaction
+from clew.engine.compaction.slimming import media_load
 from clew.engine.compaction.thresholds import Thresholds
 from clew.engine.compaction.window_meter import WindowMeter
 from clew.engine.middleware.base import Middleware
@@ -46,6 +47,9 @@ class MakeRoom(Middleware):
         agent = turn.agent
         if turn.steps == 0 and self._is_idle() and (event := self._compactor().cleared("idle")) is not None:
             yield event
+        if media_load(agent.conversation.messages()).is_too_much:
+            if (event := self._compactor().cleared("media_limit")) is not None:
+                yield event
         tokens = self._meter.tokens(agent)
         limits = self._meter.limits(agent)
         if not limits.window:

@@ -278,6 +278,8 @@ class ResultReplaced(DurableEvent, frozen=True, kw_only=True, tag="result.replac
 
     call_id: CallId
     replacement: str
+    keeps_media: bool = False
+    """It stands for the words of the result alone; pictures and documents beside them stay."""
 
 
 class RetryScheduled(LiveEvent, frozen=True, kw_only=True, tag="retry.scheduled"):

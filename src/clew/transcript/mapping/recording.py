@@ -226,7 +226,12 @@ def _snip(event: RangeSnipped, stamp: Stamp) -> SystemEntry:
 def _keyed(event: DurableEvent, stamp: Stamp) -> KnownEntry:
     match event:
         case ResultReplaced():
-            return ContentReplacementEntry(call_id=event.call_id, replacement=event.replacement, **stamp.keyed())
+            return ContentReplacementEntry(
+                call_id=event.call_id,
+                replacement=event.replacement,
+                keeps_media=event.keeps_media,
+                **stamp.keyed(),
+            )
         case ApprovalRequested() | ApprovalResolved():
             resolved = isinstance(event, ApprovalResolved)
             return ApprovalEntry(

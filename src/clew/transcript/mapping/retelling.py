@@ -192,7 +192,9 @@ def _turn_of(entry: TurnResultEntry) -> TurnEnded:
 def _from_keyed(entry: Entry) -> tuple[Durable, ...]:
     match entry:
         case ContentReplacementEntry():
-            return (ResultReplaced(call_id=entry.call_id, replacement=entry.replacement),)
+            return (
+                ResultReplaced(call_id=entry.call_id, replacement=entry.replacement, keeps_media=entry.keeps_media),
+            )
         case ApprovalEntry():
             return (_approval_of(entry),)
         case BatchLabelEntry():
