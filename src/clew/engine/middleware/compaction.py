@@ -47,9 +47,9 @@ class MakeRoom(Middleware):
         agent = turn.agent
         if turn.steps == 0 and self._is_idle() and (event := self._compactor().cleared("idle")) is not None:
             yield event
-        if media_load(agent.conversation.messages()).is_too_much:
-            if (event := self._compactor().cleared("media_limit")) is not None:
-                yield event
+        too_much = media_load(agent.conversation.messages()).is_too_much
+        if too_much and (event := self._compactor().cleared("media_limit")) is not None:
+            yield event
         tokens = self._meter.tokens(agent)
         limits = self._meter.limits(agent)
         if not limits.window:
