@@ -79,6 +79,9 @@ def _list(store: SessionStore, args: argparse.Namespace, homes: Mapping[str, Pat
         else:
             rows = catalog.rows(agents=agents or (), project=project, limit=limit + 1 if limit > 0 else -1)
             _print_rows(rows, short_ids(catalog.ids()), limit=limit, as_json=args.json)
+        note = catalog.note
+    if note:
+        sys.stderr.write(f"clew sessions: {note}\n")
     if waiting:
         sys.stderr.write(f"clew sessions: {waiting} sessions are not read yet; run it again for the rest\n")
     return 0
