@@ -166,7 +166,8 @@ def test_a_record_hardly_shorter_than_the_stretch_is_no_gain() -> None:
 
 def test_every_heading_has_its_share_of_a_long_record() -> None:
     reply = "".join(
-        f"## {heading}\n" + "".join(f"- The parser was read by the loader, {heading} {number}\n" for number in range(50))
+        f"## {heading}\n"
+        + "".join(f"- The parser was read by the loader, {heading} {number}\n" for number in range(50))
         for heading in HEADINGS
     )
     found = check(reply, EVIDENCE, stop_reason="end_turn", replaced_tokens=100_000, max_tokens=200)
