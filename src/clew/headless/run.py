@@ -25,7 +25,7 @@ from clew.protocol.ops import (
     to_agent,
 )
 from clew.protocol.refused_calls import ALL_REFUSED
-from clew.streaming.outcome import TurnOutcome
+from clew.streaming.outcome import UNSAVED, TurnOutcome
 
 if TYPE_CHECKING:
     from clew.headless.slash_name import SlashName
@@ -253,6 +253,8 @@ async def report(outcome: TurnOutcome, output_format: OutputFormat, printer: Pri
     unasked = [denial for denial in outcome.denials if denial.by == "nobody"]
     if output_format == "text" and unasked:
         printer.error(denied(unasked))
+    if outcome.reason == UNSAVED:
+        return  # whoever writes the log has told it, with the reason
     if outcome.error and not (unasked and output_format == "text" and outcome.reason == ALL_REFUSED):
         printer.error(outcome.error)
 
