@@ -57,6 +57,9 @@ class MakeRoom(Middleware):
         if self._outputs_may_be_long(tokens) and (event := self._compactor().cleared_by_size()) is not None:
             yield event
             tokens = self._meter.tokens(agent)
+        if tokens >= min(limits.auto, limits.blocking) and (event := self._without_refused(turn)) is not None:
+            yield event
+            tokens = self._meter.tokens(agent)
         kind = self._due(turn, limits, tokens)
         if not self._settings.auto or (kind is not None and self._compactor().is_off):
             if tokens >= limits.blocking:
@@ -86,11 +89,19 @@ class MakeRoom(Middleware):
             yield event
             turn.full = None
             return
+        if (event := self._without_refused(turn)) is not None:
+            yield event
         async with aclosing(compactor.by_itself("reactive")) as events:
             async for event in events:
                 yield event
                 if isinstance(event, CompactionEnded | ViewTrimmed):
                     turn.full = None
+
+    def _without_refused(self, turn: Turn) -> Event | None:
+        """What was refused for want of room and said again in other words takes no room for ever."""
+        if turn.steps:
+            return None
+        return self._compactor().without_refused(turn.joined)
 
     def _is_idle(self) -> bool:
         """Whether the last request is so long ago that no provider has it in its cache any more."""
