@@ -152,10 +152,12 @@ class UndoHook:
                 made.append(done)
 
     @asynccontextmanager
-    async def around_typed(self, command: str, entry: EntryId, *, beside: bool) -> AsyncGenerator[list[ChangesBlock]]:
+    async def around_typed(
+        self, command: str, entry: EntryId, *, beside: bool
+    ) -> AsyncGenerator[list[DiffBlock | ChangesBlock]]:
         """The same for a command the user typed, which is undone by itself. Beside a turn, whose calls change files at
         the same time, it is looked at like one in the background. What it changed is in the list afterwards."""
-        told: list[ChangesBlock] = []
+        told: list[DiffBlock | ChangesBlock] = []
         if beside:
             self._running.add(("", entry))
             try:
@@ -165,9 +167,20 @@ class UndoHook:
                 if not self.open_calls:
                     await self.look()
             return
-        async with self.keeping(FileDeed("!", command, entry=entry)) as made:
-            yield told
-        told += [checkpoint.told() for checkpoint in made if checkpoint.changes or checkpoint.warnings]
+        made: list[Checkpoint] = []
+        try:
+            async with self.keeping(FileDeed("!", command, entry=entry)) as made:
+                yield told
+        finally:
+            told += await self.blocks_of(made)
+
+    async def blocks_of(self, made: "list[Checkpoint]") -> tuple[DiffBlock | ChangesBlock, ...]:
+        """What a command changed, for people: the diffs of text files, and the count of all."""
+        told = [checkpoint for checkpoint in made if checkpoint.changes or checkpoint.warnings]
+        if not told:
+            return ()
+        keeper = await self.keeper()
+        return (*await keeper.made_by(told[0]), told[0].told())
 
     @asynccontextmanager
     async def around_hooks(self, moment: str) -> AsyncGenerator[None]:
@@ -340,13 +353,13 @@ class AgentUndo:
         paths = [path for name in PATH_ARGUMENTS if isinstance(path := call.arguments.get(name), str) and path]
         named = self._real(paths) if paths and not tool.shell else None
         subject = paths[0] if paths else str(call.arguments.get("command", ""))
+        made: list[Checkpoint] = []
         try:
             async with self._hook.keeping(FileDeed(tool.name, subject, call, self._agent), named) as made:
                 yield
-            if named is None and (told := [item for item in made if item.changes or item.warnings]):
-                keeper = await self._hook.keeper()
-                self._made = {call.id: (*await keeper.made_by(told[0]), told[0].told())}
         finally:
+            if named is None and (blocks := await self._hook.blocks_of(made)):
+                self._made = {call.id: blocks}
             if tool.shell:
                 self._watch()
 
@@ -358,6 +371,11 @@ class AgentUndo:
         if tool.name in BACKGROUND_TOOLS and not self._hook.open_calls:
             await self._hook.look(FileDeed("Bash", "background command", call, self._agent))
         return result
+
+    def stopped(self, call: ToolCallPart, result: ToolResult) -> ToolResult:
+        """What it had changed until then is told like that of one that came to its end."""
+        made = self._made.pop(call.id, None)
+        return result if made is None else _with_changes(result, made)
 
     def _watch(self) -> None:
         """Hear of the end of each command in the background."""

@@ -11,7 +11,7 @@ from clew.text.figures import ago, duration, money
 from clew.text.terminal_text import clip, sanitize
 
 MODES = {
-    "default": "asks before edits",
+    "default": "asks before edits and unconfined commands",
     "acceptEdits": "edits without asking",
     "plan": "plans, changes nothing",
     "bypassPermissions": "asks nothing",
@@ -27,6 +27,8 @@ DOING = {
     "compacting": "Compacting the conversation",
     "hook": "Waiting for a hook:",
 }
+SHORT_MODES = {"default": "asks: edits, unconfined commands"}
+"""Where there is little room."""
 METER_CELLS = 10
 NARROW, WIDE = 60, 100
 FRAMES = "◐◓◑◒"
@@ -127,7 +129,8 @@ def footer_row(
 ) -> Row:
     """The permission mode, how full the window is, what was spent, what Esc does next; or a word to what was just
     pressed."""
-    mode = MODES.get(facts.permission_mode, facts.permission_mode)
+    words = MODES if columns >= WIDE else MODES | SHORT_MODES
+    mode = words.get(facts.permission_mode, facts.permission_mode)
     style = "warning" if facts.permission_mode == "bypassPermissions" else "dim"
     key = " ⇧⇥" if columns >= NARROW else ""
     left: list[Span] = [Span(f"{vim.upper()} ", "accent")] if vim else []

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from clew.commands.base import SessionFacts
 from clew.orient.deeds import Deed
-from clew.protocol.display import Block, DiffBlock
+from clew.protocol.display import Block, ChangesBlock, DiffBlock
 from clew.protocol.events import Event
 from clew.protocol.ids import AgentId, EntryId
 from clew.protocol.lookups.base import Answer
@@ -93,6 +93,9 @@ class ShellPassage(PassageBase, frozen=True, kw_only=True):
     output: str
     exit_code: int | None = None
     running: bool = False
+    made: tuple[DiffBlock | ChangesBlock, ...] = ()
+    """What it did to files."""
+    cwd: str = ""
 
 
 class NotePassage(PassageBase, frozen=True, kw_only=True):

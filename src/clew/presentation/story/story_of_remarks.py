@@ -99,6 +99,8 @@ def _(event: ShellEnded, story: Story, at: str) -> Story:
             command=event.command,
             output=event.output,
             exit_code=event.exit_code,
+            made=(*event.diffs, event.changes) if event.changes is not None else event.diffs,
+            cwd=story.facts.cwd,
         ),
     )
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from clew.protocol.display import Block, ChangesBlock
+from clew.protocol.display import Block, ChangesBlock, DiffBlock
 from clew.protocol.event_kinds.base import DurableEvent, LiveEvent
 from clew.protocol.ids import CallId, EntryId, MessageId, PromptId, RequestId
 from clew.protocol.messages import Part, ToolCallPart, ToolResultPart
@@ -38,6 +38,8 @@ class ShellEnded(DurableEvent, frozen=True, kw_only=True, tag="shell.ended"):
     """None: it was stopped, or could not be started and `output` says why."""
     changes: ChangesBlock | None = None
     """What it did to the files of the workspace, where that is kept."""
+    diffs: tuple[DiffBlock, ...] = ()
+    """The text files among them, like those of an edit."""
 
 
 TurnEndReason = Literal[

@@ -148,7 +148,7 @@ def _spoken(
 def _typed(event: ShellEnded, stamp: Stamp) -> UserEntry:
     """A command of the user's own, in the form that readers of such files know; no prompt, so never a goal."""
     block = TerminalBlock(command=event.command, output=event.output, exit_code=event.exit_code)
-    display = (block,) if event.changes is None else (block, event.changes)
+    display = (block, *event.diffs) if event.changes is None else (block, *event.diffs, event.changes)
     details = ResultDetails(display=display, name=TYPED, request_id=event.request_id)
     return UserEntry(
         uuid=event.entry_id,

@@ -4,7 +4,7 @@ from typing import Any, cast, get_args
 
 import msgspec
 
-from clew.protocol.display import Block, ChangesBlock, TerminalBlock
+from clew.protocol.display import Block, ChangesBlock, DiffBlock, TerminalBlock
 from clew.protocol.entries import (
     AiTitleEntry,
     ApprovalEntry,
@@ -116,6 +116,7 @@ def _typed_of(entry: UserEntry) -> ShellEnded | None:
         output=block.output,
         exit_code=block.exit_code,
         changes=next((item for item in details.display if isinstance(item, ChangesBlock)), None),
+        diffs=tuple(item for item in details.display if isinstance(item, DiffBlock)),
     )
 
 
