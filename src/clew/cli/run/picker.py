@@ -8,11 +8,11 @@ from pathlib import Path
 from clew.catalog.found_session import FoundSession
 from clew.catalog.recent import recent
 from clew.cli.sub.agent_homes import chosen_agents, chosen_homes
-from clew.cli.sub.recap import age_words
 from clew.orient.recap_query import WrittenRecaps
 from clew.orient.report import RecapCache, Report
 from clew.orient.side_query import QueryStamp
 from clew.plain.line.wrap import wrap
+from clew.text.figures import ago
 from clew.text.terminal_text import sanitize
 from clew.text.terminal_width import clip
 from clew.transcript.errors import SessionNotFound
@@ -60,7 +60,7 @@ def row(
 ) -> tuple[str, ...]:
     """What it is, and where it stands in two lines at most; in the words a model wrote for it on leaving, where there
     are any."""
-    age = age_words(max(0.0, time.time() - session.changed_s))
+    age = ago(max(0.0, time.time() - session.changed_s))
     project = Path(report.project).name if report is not None and report.project else ""
     title = (report.title or report.goal) if report is not None else ""
     where = " · ".join(part for part in (session.agent, project, age) if part)

@@ -15,7 +15,6 @@ from clew import __version__
 from clew.catalog.recent import recent
 from clew.cli.command_names import sub_command
 from clew.cli.sub.agent_homes import chosen_agents, chosen_homes
-from clew.cli.sub.recap import age_words
 from clew.host.workspace import Workspace
 from clew.llm.models.connect import ProviderStatus, configured_providers
 from clew.llm.probe.local_servers import LocalServer, local_servers
@@ -23,6 +22,7 @@ from clew.orient.board import rows
 from clew.orient.report import RecapCache, Report, age_of
 from clew.plain.line.wrap import wrap
 from clew.system.home import clew_home
+from clew.text.figures import ago
 from clew.text.terminal_text import clip, sanitize
 
 SHOWN = 3
@@ -76,7 +76,7 @@ def where_you_were() -> Iterator[str]:
 def brief(report: Report, now_s: float) -> Iterator[str]:
     """Two rows of a session."""
     where = sanitize(Path(report.project.replace("\\", "/")).name or report.project or "?", one_line=True)
-    yield f"  {clip(where, 40)}  {report.agent}  {age_words(age_of(report, now_s))} ago"
+    yield f"  {clip(where, 40)}  {report.agent}  {ago(age_of(report, now_s))}"
     words = sanitize(report.form.text, one_line=True).removeprefix(where + ": ")
     yield f"    {clip(words, columns() - 5)}"
 

@@ -16,12 +16,13 @@ from clew.catalog.recent import recent
 from clew.cli.sub import ledger as ledger_words
 from clew.cli.sub import show as show_words
 from clew.cli.sub.agent_homes import chosen_agents, chosen_homes, here
-from clew.cli.sub.recap import age_s, age_words
+from clew.cli.sub.recap import age_s
 from clew.orient.board import rows
 from clew.orient.load import load_session
 from clew.orient.report import RecapCache, Report, age_of
 from clew.orient.wording import wording
 from clew.system.home import clew_home
+from clew.text.figures import ago
 from clew.text.redact import redact
 from clew.text.terminal_text import clip, sanitize
 from clew.transcript.index.rows import IndexRow
@@ -203,7 +204,7 @@ def row_line(row: IndexRow, names: Mapping[str, str]) -> str:
     """One session on one line."""
     state = "archived" if row.archived else row.state or "unread"
     title = clip(sanitize(row.title or row.first_prompt or "(no title)", one_line=True), MAX_TITLE)
-    age = age_words(max(0.0, time.time() - row.activity))
+    age = ago(max(0.0, time.time() - row.activity))
     turns = "1 turn" if row.turns == 1 else f"{row.turns} turns"
     where = sanitize(f"{project_name(row)}{f' ({row.branch})' if row.branch else ''}", one_line=True)
     return f"{names.get(row.session_id, row.session_id)}  {row.agent}  {age}  {state}  {turns}  {where}  {title}"
@@ -213,7 +214,7 @@ def _recap_line(report: Report) -> str:
     where = Path(report.project.replace("\\", "/")).name or report.project or "?"
     state = wording("en").word(report.form.state)
     text = sanitize(report.form.text, one_line=True)
-    return f"{report.session}  {where}  {report.agent}  {age_words(age_of(report, time.time()))}  {state}\n    {text}"
+    return f"{report.session}  {where}  {report.agent}  {ago(age_of(report, time.time()))}  {state}\n    {text}"
 
 
 def _meant(query: str, agent: str = "all") -> FoundSession:

@@ -15,6 +15,7 @@ from clew.orient.board import rows
 from clew.orient.report import RecapCache, Report, age_of, recap_object
 from clew.orient.wording import wording
 from clew.system.home import clew_home
+from clew.text.figures import ago
 from clew.text.terminal_text import sanitize
 from clew.transcript.errors import TranscriptError
 
@@ -127,7 +128,7 @@ def _print(report: Report, args: argparse.Namespace, *, alone: bool) -> None:
     age = age_of(report, now_s)
     where = sanitize(Path(report.project.replace("\\", "/")).name or report.project or "?", one_line=True)
     told = _paint(wording("en").word(form.state), _COLOURS.get(form.state.value, "0"))
-    print(f"{_paint(where, '1')}  {report.agent}  {age_words(age)}  {told}")
+    print(f"{_paint(where, '1')}  {report.agent}  {ago(age)}  {told}")
     print(f"  {sanitize(words or form.text, one_line=True).removeprefix(where + ': ')}", flush=True)
 
 
@@ -160,11 +161,3 @@ def age_s(text: str) -> float:
     if not found:
         raise ValueError(f"--since {text!r} is not an age; use a form like 12h, 7d or 2w")
     return float(found.group(1)) * _UNIT_S[found.group(2)]
-
-
-def age_words(seconds: float) -> str:
-    """A short age: 40s, 5m, 3h, 2d, 5w."""
-    for size, unit in ((604800, "w"), (86400, "d"), (3600, "h"), (60, "m")):
-        if seconds >= size * (2 if unit == "w" else 1):
-            return f"{int(seconds // size)}{unit}"
-    return f"{int(max(0, seconds))}s"

@@ -17,6 +17,7 @@ from clew.cli.run.agent_flags import positive
 from clew.cli.run.choose_session import chooser
 from clew.cli.sub.agent_homes import chosen_agents, chosen_homes, here
 from clew.system.home import clew_home
+from clew.text.figures import ago, money
 from clew.text.terminal_text import clip, display_width, sanitize
 from clew.transcript.errors import TranscriptError
 from clew.transcript.index.archive import archive_session, restore_session, session_size, sizes, trash_session
@@ -197,12 +198,12 @@ def row_line(row: IndexRow, names: Mapping[str, str], *, width: int) -> str:
     """One session on one line: age, state, title, where, branch, turns, cost, size, id, agent. `names`: as much of
     each id as tells it from the others."""
     name = names.get(row.session_id, row.session_id)
-    cost = f"${row.cost_usd:.2f}" if row.cost_usd is not None else "-"
+    cost = money(row.cost_usd) if row.cost_usd is not None else "-"
     state = "archived" if row.archived else row.state or "unread"
     where = f"{project_name(row)}{f' ({row.branch})' if row.branch else ''}"
     turns = f"{row.turns:>3} {'turn' if row.turns == 1 else 'turns':<5}"
     tail = f"  {turns}  {cost:>7}  {human_size(row.size):>7}  {name:<{SURE_PREFIX}}  {row.agent}"
-    head = f"{age(row.activity):>4}  {state:<11}  "
+    head = f"{ago(max(0.0, time.time() - row.activity)):>10}  {state:<11}  "
     place = clip(sanitize(where, one_line=True), 28)
     room = max(12, width - len(head) - len(tail) - display_width(place) - 2)
     title = clip(sanitize(row.title or row.first_prompt or "(no title)", one_line=True), room)
@@ -215,15 +216,6 @@ def row_json(row: IndexRow) -> dict[str, Any]:
     value["updated"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(max(0.0, row.mtime)))
     del value["activity"]
     return value
-
-
-def age(then: float) -> str:
-    """How long ago: 5m, 3h, 12d, 2y."""
-    seconds = max(0.0, time.time() - then)
-    for unit, length in (("y", 31_536_000), ("d", 86_400), ("h", 3_600), ("m", 60)):
-        if seconds >= length:
-            return f"{int(seconds // length)}{unit}"
-    return "now"
 
 
 def human_size(size: int) -> str:
