@@ -110,6 +110,8 @@ class TombstoneEntry(EntryBase, frozen=True, kw_only=True, tag="tombstone"):
     targets: tuple[EntryId, ...]
     reason: str
     reply_id: str = ""
+    words: str = ""
+    """What a person saw of it, for those who look back. No view of a model has it."""
 
 
 class CustomTitleEntry(EntryBase, frozen=True, kw_only=True, tag="custom-title"):

@@ -153,8 +153,8 @@ def _said(crossing: Crossing) -> Iterator[str]:
     remarks = [item for item in shown if item.kind == "remark"]
     if remarks:
         yield (
-            "Said along the way, oldest first; rules, wishes and facts among it hold until the user says otherwise:\n"
-            + _bullets(item.text for item in remarks)
+            "Said along the way, oldest first; requests among it were answered or overtaken, do none of them again; "
+            "rules, wishes and facts hold until the user says otherwise:\n" + _bullets(item.text for item in remarks)
         )
     goal = [item for item in shown if item.kind == "goal"]
     if goal:

@@ -204,6 +204,8 @@ class ReplyWithdrawn(DurableEvent, frozen=True, kw_only=True, tag="reply.withdra
     reply_id: MessageId
     entry_ids: tuple[EntryId, ...]
     reason: str
+    words: str = ""
+    """What a person saw of it, bounded: the trace that stays on screens."""
 
 
 class AttemptEnded(DurableEvent, frozen=True, kw_only=True, tag="attempt.ended"):

@@ -68,10 +68,14 @@ def entries_of(event: Event, stamp: Stamp) -> tuple[KnownEntry, ...]:
         case RangeSnipped():
             return (_snip(event, stamp),)
         case ReplyWithdrawn():
-            if not event.entry_ids:
-                return ()  # only words that were never written
+            if not event.entry_ids and not event.words:
+                return ()  # nobody saw anything of it
             withdrawn = TombstoneEntry(
-                targets=event.entry_ids, reason=event.reason, reply_id=event.reply_id, **stamp.keyed()
+                targets=event.entry_ids,
+                reason=event.reason,
+                reply_id=event.reply_id,
+                words=event.words,
+                **stamp.keyed(),
             )
             return (withdrawn,)
         case PromptQueued() | PromptWithdrawn() if not event.kept:

@@ -61,7 +61,9 @@ def events_of(entry: Entry) -> tuple[Durable, ...]:
         case SystemEntry(subtype="snip_boundary"):
             return (_snipped(entry),)
         case TombstoneEntry():
-            return (ReplyWithdrawn(reply_id=_id(entry.reply_id), entry_ids=entry.targets, reason=entry.reason),)
+            reply = _id(entry.reply_id)
+            withdrawn = ReplyWithdrawn(reply_id=reply, entry_ids=entry.targets, reason=entry.reason, words=entry.words)
+            return (withdrawn,)
         case TurnResultEntry():
             return (_turn_of(entry),)
         case _:
