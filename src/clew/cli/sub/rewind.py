@@ -56,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--preview", action="store_true", help="show the diff, change nothing")
     parser.add_argument("--only", nargs="+", default=[], metavar="PATH", help="only these files and directories")
     parser.add_argument("--force", action="store_true", help="also overwrite what was changed by others since")
+    parser.add_argument("--yes", action="store_true", help="with --redo: delete without asking")
     parser.add_argument("--json", action="store_true", help="machine-readable")
 
 
@@ -112,6 +113,8 @@ def _restore(
     if args.preview:
         _show(plan, files, store, as_json=args.json)
         return 0
+    if args.redo and not args.yes and not _may_delete(plan, files):
+        return 1
     holder = holder_of(opened.path)
     if holder is not None:
         sys.stderr.write(
@@ -124,6 +127,25 @@ def _restore(
         _note(opened, done, chosen, redo=args.redo)
     _report(plan, done, as_json=args.json)
     return 1 if done.skipped or done.failed else 0
+
+
+def _may_delete(plan: RestorePlan, files: tuple[FilePlan, ...]) -> bool:
+    """A redo that deletes files is asked about; a script says --yes."""
+    gone = [file.path for file in files if file.action in ("remove", "rmdir") and not file.impossible]
+    if not gone:
+        return True
+    named = ", ".join(sanitize(_shown(path, plan.roots), one_line=True) for path in gone[:5])
+    more = f" and {len(gone) - 5:,} more" if len(gone) > 5 else ""
+    sys.stderr.write(f"clew rewind: the redo deletes {named}{more}\n")
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        sys.stderr.write("clew rewind: nothing was changed; add --yes to delete\n")
+        return False
+    sys.stderr.write("Delete? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() in ("y", "yes"):
+        return True
+    sys.stderr.write("clew rewind: nothing was changed\n")
+    return False
 
 
 def _note(opened: Opened, done: Restored, chosen: tuple[Checkpoint, ...], *, redo: bool) -> None:

@@ -267,11 +267,8 @@ def _(event: QuestionAsked, story: Story, at: str) -> Story:
 
 
 def _objects(value: object) -> list[Json]:
-    return (
-        [cast("Json", one) for one in cast("list[object]", value) if isinstance(one, dict)]
-        if isinstance(value, list)
-        else []
-    )
+    items = cast("list[object]", value) if isinstance(value, list) else []
+    return [cast("Json", one) for one in items if isinstance(one, dict)]
 
 
 UNANSWERED = {"user": "declined by you", "interrupt": "not answered: you stopped the turn"}
