@@ -15,6 +15,13 @@ def size(lab: Lab) -> int:
     return json.loads(out)["context"]["tokens"]
 
 
+def figure(text: str) -> int:
+    """The tokens in what `/context` shows."""
+    found = re.search(r"([\d,]+) (?:of [\d,]+ )?tokens", text)
+    assert found is not None
+    return int(found[1].replace(",", ""))
+
+
 def test_prompts_that_were_refused_for_want_of_room_do_not_pile_up(tmp_path: Path) -> None:
     with Lab(tmp_path, settings=OFF) as lab:
         person = lab.start()
@@ -63,8 +70,6 @@ def test_the_receipt_and_context_say_the_same_to_the_digit(tmp_path: Path) -> No
             lab.ask(person, command, until)
             receipt = lab.events("compaction.ended")[-1]
             after = lab.ask(person, "/context", r"Room is made by itself[^\n]*\n")
-            figures = [
-                int(re.search(r"([\d,]+) (?:of [\d,]+ )?tokens", text)[1].replace(",", "")) for text in (before, after)
-            ]
+            figures = [figure(text) for text in (before, after)]
             assert [receipt["tokens_before"], receipt["tokens_after"]] == figures
             fill(lab, person, 1)

@@ -1,4 +1,4 @@
-"""One rule for the whole registry: a slash command stands above what it brings, unless it opens something of its own."""
+"""One rule for the whole registry: a slash command stands above what it brings, unless it opens something."""
 
 from typing import Any
 
