@@ -136,7 +136,9 @@ def footer_row(
     left: list[Span] = [Span(f"{vim.upper()} ", "accent")] if vim else []
     left.append(Span(f"{mode}{key}", style))
     if hint:
-        return spread((Span(hint, "notice"),), tuple(left), columns)
+        said_now: Row = (Span(hint, "notice"),)
+        fits = width_of(said_now) + width_of(tuple(left)) + 3 <= columns
+        return spread(said_now, tuple(left) if fits else (), columns)
     for part in (_meter(facts, columns), _spent(facts), _beside(facts, columns, newest)):
         if part:
             left += [Span("   "), Span(part, "dim")]
