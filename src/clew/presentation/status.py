@@ -28,9 +28,10 @@ DOING = {
     "hook": "Waiting for a hook:",
 }
 SHORT_MODES = {"default": "asks: edits, unconfined commands"}
-"""Where there is little room."""
+NARROW_MODES = {"default": "asks: edits, unconfined"}
+"""Where there is little room, and where there is least."""
 METER_CELLS = 10
-NARROW, WIDE = 60, 100
+NARROW, SHORT, WIDE = 60, 80, 100
 FRAMES = "◐◓◑◒"
 STALLED_S = 10.0
 """So long without a sign of the model, and it is told."""
@@ -129,7 +130,7 @@ def footer_row(
 ) -> Row:
     """The permission mode, how full the window is, what was spent, what Esc does next; or a word to what was just
     pressed."""
-    words = MODES if columns >= WIDE else MODES | SHORT_MODES
+    words = MODES if columns >= WIDE else MODES | (SHORT_MODES if columns >= SHORT else NARROW_MODES)
     mode = words.get(facts.permission_mode, facts.permission_mode)
     style = "warning" if facts.permission_mode == "bypassPermissions" else "dim"
     key = " ⇧⇥" if columns >= NARROW else ""
