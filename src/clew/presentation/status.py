@@ -162,7 +162,7 @@ def _beside(facts: SessionFacts, columns: int, newest: str) -> str:
     running = len(background_tasks(facts))
     if not running:
         return ""
-    some = f"{running} in the background" if columns >= NARROW else f"{running} bg"
+    some = f"{running} in the background" if columns >= SHORT else f"{running} bg"
     told = sanitize(newest, one_line=True).strip() if columns >= NARROW + 12 else ""
     return f"{some}: {clip(told, max(columns // 4, 12))}" if told else some
 
