@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from msgspec.structs import replace
 
 from clew.agents.log import SessionPort
-from clew.engine.middleware.base import Middleware
 from clew.engine.ports import CallChange
-from clew.engine.turn import Turn
 from clew.protocol.display import ChangesBlock, DiffBlock
-from clew.protocol.events import Envelope, Event, PartCompleted
+from clew.protocol.events import Envelope, PartCompleted
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId
 from clew.protocol.messages import ToolCallPart
 from clew.tools.base import Tool, ToolResult
@@ -176,11 +174,9 @@ class UndoHook:
 
     async def blocks_of(self, made: "list[Checkpoint]") -> tuple[DiffBlock | ChangesBlock, ...]:
         """What a command changed, for people: the diffs of text files, and the count of all."""
-        told = [checkpoint for checkpoint in made if checkpoint.changes or checkpoint.warnings]
-        if not told:
-            return ()
-        keeper = await self.keeper()
-        return (*await keeper.made_by(told[0]), told[0].told())
+        for told in (checkpoint for checkpoint in made if checkpoint.changes or checkpoint.warnings):
+            return (*await (await self.keeper()).made_by(told), told.told())
+        return ()
 
     @asynccontextmanager
     async def around_hooks(self, moment: str) -> AsyncGenerator[None]:
@@ -388,21 +384,6 @@ class AgentUndo:
     def _real(self, paths: list[str]) -> list[str]:
         """File tools write to the end of links; that file is kept."""
         return [os.path.realpath(self._tools.locate(path, self._tools.cwd)) for path in paths]
-
-
-class LookAtEnd(Middleware):
-    """Before a turn ends: a person who hears of its end may begin to edit, and that is no command's doing."""
-
-    stage = 1
-
-    def __init__(self, look: Callable[[], Awaitable[None]]) -> None:
-        self._look = look
-
-    async def before_end(self, turn: Turn) -> AsyncGenerator[Event]:
-        """Adds nothing to the turn."""
-        await self._look()
-        for event in ():
-            yield event
 
 
 def _with_changes(result: ToolResult, made: tuple[DiffBlock | ChangesBlock, ...]) -> ToolResult:

@@ -283,7 +283,8 @@ def is_damage(error: Exception) -> bool:
     """Whether an index that was read brought this about because its bytes are not what was written."""
     if isinstance(error, sqlite3.OperationalError):
         return "locked" not in str(error)
-    return isinstance(error, sqlite3.DatabaseError | msgspec.MsgspecError | UnicodeDecodeError)
+    # A changed byte may also be the kind of a value: a path that is no text, a size that is no number.
+    return isinstance(error, sqlite3.DatabaseError | msgspec.MsgspecError | ValueError | TypeError)
 
 
 def _connect(path: str) -> sqlite3.Connection:
