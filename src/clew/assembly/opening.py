@@ -11,8 +11,7 @@ from clew import __version__
 from clew.agents.budget import TreeBudget
 from clew.agents.factory import AgentFactory
 from clew.agents.log import AgentLog
-from clew.agents.look_at_end import LookAtEnd
-from clew.agents.runner import MAIN, AgentBody
+from clew.agents.runner import MAIN, AgentBody, LookAtEnd
 from clew.agents.toolbox import AgentTools, SessionTools, open_tools
 from clew.assembly.parts import PartMaker, answering_parts, parts_of
 from clew.assembly.tool_search import OutputParts, ToolSearch, is_small, output_parts, small_words, tool_search

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from clew.agents.look_at_end import LookAtEnd
+from clew.agents.runner import LookAtEnd
 from clew.agents.toolbox import SessionTools, open_tools
 from clew.engine.middleware.reminders import Reminders
 from clew.engine.ports import Ask

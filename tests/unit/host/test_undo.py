@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from clew.agents.look_at_end import LookAtEnd
+from clew.agents.runner import LookAtEnd
 from clew.agents.undo_hook import UndoHook
 from clew.engine.ports import Ask
 from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel, ScriptItem, Wait
