@@ -1,6 +1,7 @@
 """Copying through the real command in a real tmux, judged by what tmux holds and what the terminal outside is sent."""
 
 import base64
+import os
 import re
 import shutil
 import subprocess
@@ -183,4 +184,53 @@ def test_where_nobody_takes_it_the_text_is_in_a_file_that_is_named(tmp_path: Pat
             assert (place.clew_home / "copied.txt").read_text() == ANSWER
             assert b"\x1b]52" not in person.drawn
         finally:
+            person.leave()
+
+
+@pytest.mark.skipif(not (shutil.which("Xvfb") and shutil.which("xclip")), reason="needs Xvfb and xclip")
+def test_on_a_desktop_its_own_clipboard_has_the_text(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    desktop = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(writing), "-screen", "0", "100x100x8", "-nolisten", "tcp"],
+        pass_fds=(writing,),
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(writing)
+    with open(reading) as told, ModelServer({"replies": [], "last": {"text": ANSWER}}) as server:
+        display = f":{told.readline().strip()}"
+        person = ScreenPerson(Place(tmp_path, server.url), DISPLAY=display)
+        try:
+            person.sees(READY)
+            person.type("how heavy\r")
+            person.sees("load is.")
+            person.type("/copy\r")
+            person.sees("copied 1 line (xclip)")
+            paste = ["xclip", "-selection", "clipboard", "-out"]
+            held = subprocess.run(paste, env={**person.env, "DISPLAY": display}, capture_output=True, check=True)
+            assert held.stdout.decode() == ANSWER
+        finally:
+            person.leave()
+            desktop.terminate()
+            desktop.wait()
+
+
+@pytest.mark.skipif(not shutil.which("screen"), reason="needs GNU screen")
+def test_gnu_screen_passes_the_text_on_and_nobody_claims_that_it_arrived(tmp_path: Path) -> None:
+    sockets = tmp_path / "sockets"
+    sockets.mkdir(mode=0o700)
+    with ModelServer({"replies": [], "last": {"text": ANSWER}}) as server:
+        place = Place(tmp_path, server.url)
+        within = ("screen", "-c", "/dev/null", "-S", "clew-copy")
+        person = ScreenPerson(place, within=within, SCREENDIR=str(sockets))
+        try:
+            person.sees(READY)
+            person.type("how heavy\r")
+            person.sees("load is.")
+            person.type("/copy\r")
+            person.sees("sent 1 line to the terminal")
+            person.until(lambda: base64.b64encode(ANSWER.encode()) in person.drawn)
+            person.sees("GNU screen has no clipboard")
+            assert (place.clew_home / "copied.txt").read_text() == ANSWER
+        finally:
+            subprocess.run(["screen", "-S", "clew-copy", "-X", "quit"], env=person.env, check=False)
             person.leave()

@@ -13,9 +13,11 @@ from fakes.model_server import ModelServer
 
 COMMAND = "for i in 1 2 3; do echo line $i; done; touch ran; sleep 1000"
 QUESTION = {"question": "Which colour?", "options": [{"label": "red"}, {"label": "blue"}]}
+CHANGE = {"call": "Bash", "arguments": {"command": "sed -i s/old/new/ a.txt; touch ran; sleep 1000"}}
 SCRIPT = {
     "replies": [
         {"match": "run it", "calls": [{"call": "Bash", "id": "call_run", "arguments": {"command": COMMAND}}]},
+        {"match": "change it", "calls": [CHANGE]},
         {"match": "ask me", "calls": [{"call": "AskUser", "id": "call_ask", "arguments": {"questions": [QUESTION]}}]},
     ],
     "last": {"text": "fine"},
@@ -83,8 +85,8 @@ def test_an_interrupted_command_keeps_its_lines_and_is_told_once(desk: Desk, fro
     person.until_ended()
     again = desk.come("-c", *front)
     if not front:
-        again.sees("Cut off for i in 1 2 3")
         again.sees("line 3")
+        again.sees("ran  new file, empty")
     assert "failed" not in "\n".join(again.rows)
 
 
@@ -138,3 +140,29 @@ def test_what_was_cut_off_is_not_reopened_once_something_else_was_said(desk: Des
     again.type("/reopen\r")
     again.sees("there is nothing to go on with")
     assert json.dumps(desk.server.requests[-1].body) == told
+
+
+@FRONT_ENDS
+def test_an_interrupted_command_tells_what_it_changed(desk: Desk, front: tuple[str, ...]) -> None:
+    (desk.place.project / "a.txt").write_text("one\nold\n")
+    person = desk.come(*front)
+    person.type("change it\r")
+    person.until(lambda: (desk.place.project / "ran").exists())
+    person.type("\x1b")
+    person.sees("Interrupted by you")
+    (kept,) = (entry for entry in desk.place.entries() if "stopped" in str(entry.get("toolUseResult")))
+    (block,) = (one for one in kept["toolUseResult"]["display"] if one["kind"] == "diff" and "a.txt" in one["path"])
+    assert "-old" in block["patch"]
+    assert "+new" in block["patch"]
+
+
+@FRONT_ENDS
+def test_a_command_of_ones_own_tells_what_it_changed(desk: Desk, front: tuple[str, ...]) -> None:
+    (desk.place.project / "a.txt").write_text("one\nold\n")
+    person = desk.come(*front)
+    person.type("!sed -i s/old/new/ a.txt\r")
+    person.sees("+ new")
+    person.process.kill()
+    person.until_ended()
+    if not front:
+        desk.come("-c").sees("+ new")

@@ -280,7 +280,7 @@ def test_commands_run_although_nothing_can_be_kept(tmp_path: Path) -> None:
         place.clew_home.mkdir(mode=0o700)
         (place.clew_home / "projects").write_text("in the way")
         done = place.run("-p", "go", "--trust")
-        assert (done.code, done.out) == (0, "ok\n")
+        assert (done.code, done.out) == (1, "ok\n"), "the answer came, and the log has none of it"
         assert "still here" in str(server.requests[1].body["messages"])
 
 

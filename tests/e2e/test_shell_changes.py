@@ -49,3 +49,31 @@ def test_a_commit_is_not_warned_about_and_what_it_loses_is(serve: Serve) -> None
     first = [part["content"] for part in server.requests[1].body["messages"][-1]["content"] if "content" in part]
     assert "cannot be undone" not in first[0]
     assert "HEAD moved" in told[0]
+
+
+def remote(place: Place) -> None:
+    """A place to push to, inside the workspace: what the sandbox lets a command reach."""
+    committed(place)
+    for words in (("init", "-q", "--bare", "remote.git"), ("remote", "add", "origin", "remote.git")):
+        subprocess.run([*GIT, *words], cwd=place.project, check=True, env={**place.env, "GIT_CONFIG_NOSYSTEM": "1"})
+
+
+def test_a_push_only_adds_so_it_is_not_warned_about(serve: Serve) -> None:
+    place, server = serve([bash("git push -q origin HEAD:main"), {"text": "done"}])
+    (place.project / "a.txt").write_text("one\n")
+    remote(place)
+    assert place.run("-p", "go", "--permission-mode", "bypassPermissions").code == 0
+    told = [part["content"] for part in server.requests[1].body["messages"][-1]["content"] if "content" in part]
+    assert "cannot be undone" not in told[0]
+    heads = subprocess.run(["git", "branch"], cwd=place.project / "remote.git", capture_output=True, check=True).stdout
+    assert b"main" in heads
+
+
+def test_a_push_that_takes_something_away_is_asked_about_before(serve: Serve) -> None:
+    place, _ = serve([bash("git push -q --force origin HEAD:main"), {"text": "done"}])
+    (place.project / "a.txt").write_text("one\n")
+    remote(place)
+    done = place.run("-p", "go", "--output-format", "json", "--trust")
+    (denial,) = done.result["permission_denials"]
+    assert denial["tool_name"] == "Bash"
+    assert not list((place.project / "remote.git" / "refs" / "heads").iterdir())

@@ -41,7 +41,12 @@ def test_a_fork_and_a_resumed_session_take_back_what_came_before_them(place: Pla
     assert back.code == 0, back.out + back.err
     assert kept.read_text() == "precious"
     assert not (place.project / "forked.txt").exists()
-    assert place.run("rewind", fork, "--redo").code == 0
+    asked = place.run("rewind", fork, "--redo")
+    assert asked.code == 1
+    assert "the redo deletes src" in asked.err
+    assert "add --yes" in asked.err
+    assert kept.exists()
+    assert place.run("rewind", fork, "--redo", "--yes").code == 0
     assert not kept.exists()
     assert place.run("rewind", session, "--to", "1").code == 0
     assert kept.read_text() == "precious"

@@ -57,6 +57,9 @@ class Saying:
         self.log.append(f"after {self.name}: {result.text}")
         return result
 
+    def stopped(self, call: ToolCallPart, result: ToolResult) -> ToolResult:
+        return result
+
 
 def judging(**decisions: str) -> Any:
     """A verdict by the word a command begins with; all others are allowed."""

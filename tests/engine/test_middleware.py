@@ -147,6 +147,9 @@ class Rewriting:
     async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
         return ToolResult(text=f"{result.text} (seen)")
 
+    def stopped(self, call: ToolCallPart, result: ToolResult) -> ToolResult:
+        return result
+
 
 async def test_a_hook_changes_the_input_before_it_is_judged() -> None:
     judged: list[Any] = []

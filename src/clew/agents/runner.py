@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from typing import Literal
 
@@ -228,3 +228,18 @@ class AgentRunner:
                     self._publish(event)
         except Exception as error:  # task boundary: say what broke, stay usable
             self._publish(ended(turn, "model_error", f"internal error: {describe(error)}"))
+
+
+class LookAtEnd(Middleware):
+    """Before a turn ends: a person who hears of its end may begin to edit, and that is no command's doing."""
+
+    stage = 1
+
+    def __init__(self, look: Callable[[], Awaitable[None]]) -> None:
+        self._look = look
+
+    async def before_end(self, turn: Turn) -> AsyncGenerator[Event]:
+        """Adds nothing to the turn."""
+        await self._look()
+        for event in ():
+            yield event

@@ -68,6 +68,10 @@ class OfferTelling:
                 )
         return result
 
+    def stopped(self, call: ToolCallPart, result: ToolResult) -> ToolResult:
+        """Nothing is added."""
+        return result
+
 
 def _nobody(text: str) -> None:
     """Until the session is there."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from msgspec.structs import replace
 
 from clew.agents.log import SessionPort
-from clew.engine.middleware.base import Middleware
 from clew.engine.ports import CallChange
-from clew.engine.turn import Turn
 from clew.protocol.display import ChangesBlock, DiffBlock
-from clew.protocol.events import Envelope, Event, PartCompleted
+from clew.protocol.events import Envelope, PartCompleted
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId
 from clew.protocol.messages import ToolCallPart
 from clew.tools.base import Tool, ToolResult
@@ -153,10 +151,12 @@ class UndoHook:
                 made.append(done)
 
     @asynccontextmanager
-    async def around_typed(self, command: str, entry: EntryId, *, beside: bool) -> AsyncGenerator[list[ChangesBlock]]:
+    async def around_typed(
+        self, command: str, entry: EntryId, *, beside: bool
+    ) -> AsyncGenerator[list[DiffBlock | ChangesBlock]]:
         """The same for a command the user typed, which is undone by itself. Beside a turn, whose calls change files at
         the same time, it is looked at like one in the background. What it changed is in the list afterwards."""
-        told: list[ChangesBlock] = []
+        told: list[DiffBlock | ChangesBlock] = []
         if beside:
             self._running.add(("", entry))
             try:
@@ -166,9 +166,18 @@ class UndoHook:
                 if not self.open_calls:
                     await self.look()
             return
-        async with self.keeping(FileDeed("!", command, entry=entry)) as made:
-            yield told
-        told += [checkpoint.told() for checkpoint in made if checkpoint.changes or checkpoint.warnings]
+        made: list[Checkpoint] = []
+        try:
+            async with self.keeping(FileDeed("!", command, entry=entry)) as made:
+                yield told
+        finally:
+            told += await self.blocks_of(made)
+
+    async def blocks_of(self, made: "list[Checkpoint]") -> tuple[DiffBlock | ChangesBlock, ...]:
+        """What a command changed, for people: the diffs of text files, and the count of all."""
+        for told in (checkpoint for checkpoint in made if checkpoint.changes or checkpoint.warnings):
+            return (*await (await self.keeper()).made_by(told), told.told())
+        return ()
 
     @asynccontextmanager
     async def around_hooks(self, moment: str) -> AsyncGenerator[None]:
@@ -350,13 +359,13 @@ class AgentUndo:
         paths = [path for name in PATH_ARGUMENTS if isinstance(path := call.arguments.get(name), str) and path]
         named = self._real(paths) if paths and not tool.shell else None
         subject = paths[0] if paths else str(call.arguments.get("command", ""))
+        made: list[Checkpoint] = []
         try:
             async with self._hook.keeping(FileDeed(tool.name, subject, call, self._agent), named) as made:
                 yield
-            if named is None and (told := [item for item in made if item.changes or item.warnings]):
-                keeper = await self._hook.keeper()
-                self._made = {call.id: (*await keeper.made_by(told[0]), told[0].told())}
         finally:
+            if named is None and (blocks := await self._hook.blocks_of(made)):
+                self._made = {call.id: blocks}
             if tool.shell:
                 self._watch()
 
@@ -369,6 +378,11 @@ class AgentUndo:
             await self._hook.look(FileDeed("Bash", "background command", call, self._agent))
         return result
 
+    def stopped(self, call: ToolCallPart, result: ToolResult) -> ToolResult:
+        """What it had changed until then is told like that of one that came to its end."""
+        made = self._made.pop(call.id, None)
+        return result if made is None else _with_changes(result, made)
+
     def _watch(self) -> None:
         """Hear of the end of each command in the background."""
         for name, shell in self._tools.shells.background.items():
@@ -380,21 +394,6 @@ class AgentUndo:
     def _real(self, paths: list[str]) -> list[str]:
         """File tools write to the end of links; that file is kept."""
         return [os.path.realpath(self._tools.locate(path, self._tools.cwd)) for path in paths]
-
-
-class LookAtEnd(Middleware):
-    """Before a turn ends: a person who hears of its end may begin to edit, and that is no command's doing."""
-
-    stage = 1
-
-    def __init__(self, look: Callable[[], Awaitable[None]]) -> None:
-        self._look = look
-
-    async def before_end(self, turn: Turn) -> AsyncGenerator[Event]:
-        """Adds nothing to the turn."""
-        await self._look()
-        for event in ():
-            yield event
 
 
 def _with_changes(result: ToolResult, made: tuple[DiffBlock | ChangesBlock, ...]) -> ToolResult:

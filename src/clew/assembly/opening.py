@@ -11,9 +11,8 @@ from clew import __version__
 from clew.agents.budget import TreeBudget, bounds_of
 from clew.agents.factory import AgentFactory
 from clew.agents.log import AgentLog
-from clew.agents.runner import MAIN, AgentBody
+from clew.agents.runner import MAIN, AgentBody, LookAtEnd
 from clew.agents.toolbox import AgentTools, SessionTools, open_tools
-from clew.agents.undo_hook import LookAtEnd
 from clew.assembly.parts import PartMaker, answering_parts, children_of, output_tools, parts_of, search_tools
 from clew.engine.agent import Agent
 from clew.engine.gate import PendingAnswers

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,6 +11,7 @@ import msgspec
 from clew.catalog.opening import Opened
 from clew.protocol.entries import ChainEntry, OpaqueEntry
 from clew.text.redact import redact
+from clew.text.secret_shapes import may_hold_secret
 from clew.text.terminal_text import sanitize
 from clew.transcript.log.codec import encode
 from clew.transcript.log.files import write_all
@@ -68,14 +70,22 @@ def redacted_value(value: Any) -> Any:
     if isinstance(value, list):
         return [redacted_value(item) for item in cast("list[Any]", value)]
     if isinstance(value, dict):
-        return {redact(name): redacted_member(name, item) for name, item in cast("dict[str, Any]", value).items()}
+        return {_name(name)[0]: redacted_member(name, item) for name, item in cast("dict[str, Any]", value).items()}
     return value
+
+
+@lru_cache(maxsize=4096)
+def _name(name: str) -> tuple[str, bool]:
+    """The name of a member without secrets, and whether it may mark its value as one. Logs have few names."""
+    return redact(name), may_hold_secret(f'"{name}": "')
 
 
 def redacted_member(name: str, value: Any) -> Any:
     """`{"api_key": "..."}`: the text alone would not show that it is a secret."""
     if not isinstance(value, str):
         return redacted_value(value)
+    if not _name(name)[1]:
+        return redact(value)
     front = f'"{name}": "'
     whole = redact(f'{front}{value}"')
     return whole[len(front) : -1] if whole.startswith(front) and whole.endswith('"') else redact(value)

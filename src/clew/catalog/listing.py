@@ -5,6 +5,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -12,13 +13,15 @@ from clew.catalog.found_session import OWN
 from clew.foreign import registry
 from clew.foreign.session import ForeignSession
 from clew.transcript.index.archive import archived_id
-from clew.transcript.index.database import SessionIndex
+from clew.transcript.index.database import SessionIndex, is_damage
 from clew.transcript.index.deep import deep_search
 from clew.transcript.index.ingest import ingest_entries, ingest_file
 from clew.transcript.index.rows import Hit, IndexRow, SourceFile
 from clew.transcript.log.lease import holder_of, lock_path
 from clew.transcript.log.store import SessionStore, read_project, session_files
 
+Read = TypeVar("Read")
+DAMAGED = "the index of sessions (index.db) was damaged and is made again from the sessions themselves"
 _DAY_S = 86_400.0
 _QUICK_BYTES = 64 * 1024 * 1024
 _BATCH_BYTES = 16 * 1024 * 1024
@@ -42,6 +45,7 @@ class Catalog:
         self._clock = clock
         self._index = SessionIndex(store.home / "index.db")
         self._waiting: list[SourceFile] = []
+        self._asked: tuple[Sequence[str] | None, float | None] = (None, None)
 
     def __enter__(self) -> "Catalog":
         return self
@@ -58,13 +62,33 @@ class Catalog:
 
         `agents`: None for all; `clew` is us.
         """
+        self._asked = (agents, budget_s)
         try:
             return self._refresh(agents, budget_s)
-        except sqlite3.DatabaseError as error:
+        except Exception as error:  # whatever damaged bytes bring about when they are read
             if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
                 return 0  # another process is at it; its work will serve us too
-            self._index = self._index.rebuilt()
+            self._build_anew(error)
             return self._refresh(agents, budget_s)
+
+    @property
+    def note(self) -> str:
+        """For the person: the index was damaged and is made again; "" when it was not."""
+        return DAMAGED if self._index.was_damaged else ""
+
+    def _read(self, look: Callable[[SessionIndex], Read]) -> Read:
+        """What the index says; damage that is met on the way is repaired, and it is asked once more."""
+        try:
+            return look(self._index)
+        except Exception as error:  # whatever damaged bytes bring about when they are read
+            self._build_anew(error)
+            self._refresh(*self._asked)
+            return look(self._index)
+
+    def _build_anew(self, error: Exception) -> None:
+        if not is_damage(error):
+            raise error
+        self._index = self._index.rebuilt()
 
     def rows(self, *, agents: Sequence[str] = (), project: Path | None = None, limit: int = -1) -> list[IndexRow]:
         """Sessions, newest first. A file dated in the future stands last, not above all that happens from now on."""
@@ -72,7 +96,7 @@ class Catalog:
         if chosen is None:
             return []
         future = time.time() + _DAY_S
-        found = self._index.rows(agents=agents, projects=chosen, limit=limit, not_after=future)
+        found = self._read(lambda index: index.rows(agents=agents, projects=chosen, limit=limit, not_after=future))
         waiting = {(source.agent, source.path, source.session_id): source for source in self._waiting}
         if waiting and project is None:
             found = [row for row in found if (row.agent, row.path, row.session_id) not in waiting]
@@ -82,12 +106,12 @@ class Catalog:
 
     def ids(self) -> list[str]:
         """The ids of all sessions in the list."""
-        return [*self._index.ids(), *(source.session_id for source in self._waiting)]
+        return [*self._read(SessionIndex.ids), *(source.session_id for source in self._waiting)]
 
     def _projects_inside(self, project: Path) -> list[str] | None:
         """The projects of the list that lie in this directory; None when there are none."""
         root = os.path.realpath(project)
-        return [place for place in self._index.projects() if is_inside(place, root)] or None
+        return [place for place in self._read(SessionIndex.projects) if is_inside(place, root)] or None
 
     def search(
         self,
@@ -103,7 +127,7 @@ class Catalog:
         chosen = self._projects_inside(project) if project is not None else ()
         if chosen is None or not question.strip():
             return []
-        hits = self._index.search(question, agents=agents, projects=chosen, limit=limit)
+        hits = self._read(lambda index: index.search(question, agents=agents, projects=chosen, limit=limit))
         if hits or deep is False:
             return hits
         rows = {row.path: row for row in self.rows(agents=agents, project=project) if row.path.endswith(".jsonl")}
@@ -209,7 +233,9 @@ class Catalog:
                 source = SourceFile(
                     agent=row.agent, path=row.path, session_id=row.session_id, size=row.size, mtime=row.mtime
                 )
-                state = self._index.start_of(source)[1].state(alive=True, found_bytes=holder.found_bytes)
+                state = self._read(lambda index: index.start_of(source))[1].state(
+                    alive=True, found_bytes=holder.found_bytes
+                )
                 return msgspec.structs.replace(row, state=state)
         return row
 

@@ -81,6 +81,7 @@ _NOUNS = {
     "rule": ("rule", "rules"),
     "goal": ("goal", "goals"),
     "request": ("last request", "last requests"),
+    "remark": ("remark of yours", "remarks of yours"),
     "words": ("message of yours", "messages of yours"),
     "todo": ("open task", "open tasks"),
     "current todo": ("task in progress", "tasks in progress"),
@@ -200,6 +201,7 @@ WHY = {
     "asked": "",
     "overflow": " to make room",
     "media": ": the provider refused them",
+    "media_limit": ": a request carries at most 50 and about 10 MB",
 }
 
 

@@ -8,8 +8,6 @@ from clew.commands.registry import as_prompt, is_command
 
 Mode = Literal["prompt", "command", "shell", "memory"]
 
-MARKS: dict[Mode, str] = {"prompt": "", "command": "/", "shell": "!", "memory": "#"}
-
 
 class PromptWords(Struct, frozen=True):
     """Words for the model."""

@@ -51,6 +51,9 @@ class ModelFacts(Section, frozen=True, kw_only=True):
     output_usd_per_mtok: Money | None = None
     cache_read_usd_per_mtok: Money | None = None
     cache_write_usd_per_mtok: Money | None = None
+    cache: Literal["off", "5m", "1h"] | None = None
+    """How long prompt-cache entries live that clew marks itself; null: five minutes, where the model is known to take
+    marks."""
 
 
 class ProviderAuth(Section, frozen=True, kw_only=True):

@@ -46,6 +46,9 @@ from clew.protocol.ids import CallId, EntryId, MessageId, new_entry_id, new_uuid
 from clew.protocol.messages import Part, TextPart, ToolCallPart
 from clew.protocol.usage import Usage
 
+MAX_TRACE_CHARS = 2_000
+"""Of words that were shown and do not count."""
+
 
 class Attempt:
     """What one try produced. Exactly one of `done`, `error` and `aborted` is set when `run` has ended."""
@@ -106,7 +109,10 @@ class Attempt:
         entries = () if self.kept else (*self.entry_ids, *results)
         if not entries and not self._partial:
             return None
-        return ReplyWithdrawn(reply_id=self.reply_id, entry_ids=entries, reason=reason)
+        whole = [] if self.kept else [part.text for part in self.parts if isinstance(part, TextPart)]
+        shown = [*whole, *("".join(words) for _, words in sorted(self._partial.items()))]
+        words = "\n\n".join(filter(str.strip, shown))[:MAX_TRACE_CHARS]
+        return ReplyWithdrawn(reply_id=self.reply_id, entry_ids=entries, reason=reason, words=words)
 
     def ended(self, step: int, outcome: AttemptOutcome) -> AttemptEnded:
         """What this request used, for the books."""

@@ -135,8 +135,15 @@ class Calls:
         for slot in unfinished:
             if answer and slot.result is None:
                 limit = slot.tool.max_result_chars if slot.tool is not None else 0
-                result = slot.ran or cancelled(slot.cancelled or reason, slot.left)
+                result = slot.ran or self._left(slot, slot.cancelled or reason)
                 await self._finish(slot, result, max_chars=limit)
+
+    def _left(self, slot: Slot, reason: CancelReason) -> ToolResult:
+        """The result of a call that was stopped, with what it had brought and changed until then."""
+        result = cancelled(reason, slot.left)
+        for hook in self._host.hooks if slot.effectful else ():
+            result = hook.stopped(slot.call, result)
+        return result
 
     async def fit(self) -> None:
         """All results together within the budget; what stands for some of them is recorded before they are sent."""
@@ -227,7 +234,7 @@ class Calls:
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if slot.cancelled == "sibling_error" and task is not None and task.uncancel() == 0:
-                return slot.ran or cancelled("sibling_error", slot.left)
+                return slot.ran or self._left(slot, "sibling_error")
             raise
         except BadArguments as error:
             return ToolResult(text=str(error), is_error=True)

@@ -92,6 +92,11 @@ class CallHook(Protocol):
         """After it ran, or failed, before its result is bounded; still within the `around` of the hooks before it."""
         ...
 
+    def stopped(self, call: ToolCallPart, result: ToolResult) -> ToolResult:
+        """The result of a call that was stopped while it ran, with what is known of its effects; `after` is not
+        called for it."""
+        ...
+
 
 class Limits(Struct, frozen=True, kw_only=True):
     """What bounds an agent. None: no bound."""

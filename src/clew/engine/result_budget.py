@@ -38,12 +38,12 @@ class ResultBudget:
         for result in sorted(results, key=lambda item: -sizes[item.call_id]):
             if total <= MAX_BATCH_CHARS:
                 break
-            if not isinstance(result.content, str):
-                continue  # media goes with its words
-            preview = self._preview(result.call_id, result.content)
-            if len(preview) < len(result.content):
-                replaced.append(ResultReplaced(call_id=result.call_id, replacement=preview))
-                total -= len(result.content) - len(preview)
+            text, keeps_media = _words(result)
+            preview = self._preview(result.call_id, text)
+            if len(preview) < len(text):
+                event = ResultReplaced(call_id=result.call_id, replacement=preview, keeps_media=keeps_media)
+                replaced.append(event)
+                total -= len(text) - len(preview)
         return replaced
 
     def _preview(self, call_id: CallId, text: str) -> str:
@@ -95,6 +95,14 @@ def _holds(path: Path, data: bytes) -> bool:
             return file.read(len(data) + 1) == data
     except OSError:
         return False
+
+
+def _words(result: ToolResultPart) -> tuple[str, bool]:
+    """The words of a result that `result_part` made, and whether media stand beside them."""
+    if isinstance(result.content, str):
+        return result.content, False
+    first = result.content[0] if result.content else None
+    return (first.text if isinstance(first, TextPart) else ""), True
 
 
 def result_part(call_id: CallId, text: str, media: tuple[ResultContent, ...], *, is_error: bool) -> ToolResultPart:

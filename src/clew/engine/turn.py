@@ -176,6 +176,8 @@ class Turn:
         """What this turn used."""
         self.unanswered = False
         """The conversation ends with tool results or a hidden prompt that the model has yet to see."""
+        self.joined: list[EntryId] = []
+        """The input of this turn, in order."""
         self.last = StepRecord()
         self.effects = 0
         """Calls of this turn that may have changed something outside."""
@@ -271,8 +273,10 @@ class Turn:
         queued: bool = False,
     ) -> PromptAccepted:
         """Input joins the conversation; yielding the event puts it on disk before anything is asked with it."""
+        entry_id = new_entry_id()
+        self.joined.append(entry_id)
         return PromptAccepted(
-            entry_id=new_entry_id(),
+            entry_id=entry_id,
             parent_id=self.agent.conversation.leaf,
             content=content,
             origin=origin,

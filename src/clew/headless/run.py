@@ -23,7 +23,7 @@ from clew.protocol.ops import (
     declined,
     to_agent,
 )
-from clew.protocol.outcome import ALL_REFUSED, TurnOutcome
+from clew.protocol.outcome import ALL_REFUSED, UNSAVED, TurnOutcome
 
 if TYPE_CHECKING:
     from clew.headless.slash_name import SlashName
@@ -246,6 +246,8 @@ async def report(outcome: TurnOutcome, output_format: OutputFormat, printer: Pri
     unasked = [denial for denial in outcome.denials if denial.by == "nobody"]
     if output_format == "text" and unasked:
         printer.error(denied(unasked))
+    if outcome.reason == UNSAVED:
+        return  # whoever writes the log has told it, with the reason
     if outcome.error and not (unasked and output_format == "text" and outcome.reason == ALL_REFUSED):
         printer.error(outcome.error)
 

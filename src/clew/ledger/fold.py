@@ -13,7 +13,7 @@ from clew.ledger.costs import CostsFold
 from clew.ledger.facts import Ledger, Limit, Recap, Said, StandingRule
 from clew.ledger.language import LanguageFold
 from clew.ledger.requests import RequestsFold
-from clew.ledger.rules import RulesFold
+from clew.ledger.rules import RulesFold, rules_in
 from clew.ledger.work import WorkFold
 from clew.protocol.display import TodoItem
 from clew.protocol.entries import (
@@ -63,7 +63,7 @@ class TitleFold:
         return (self._made, self._made_by) if self._made else ("", "")
 
 
-_WORDS = ("goal", "words", "request")
+_WORDS = ("goal", "remark", "words", "request")
 _FILES = ("file changed", "file read")
 _TODOS = {"current todo": "in_progress", "todo": "pending"}
 
@@ -92,7 +92,10 @@ class CarriedFold:
         asked = bool(requests.all())
         requests.before((text, source) for text, source, _ in words)
         language.before(text for text, _, _ in words)
-        rules.before(StandingRule(text=text, source=(source,)) for text, source, _ in _of(new, "rule"))
+        earlier = [StandingRule(text=text, source=(source,)) for text, source, _ in _of(new, "rule")]
+        for text, source, _ in words:
+            earlier += rules_in(text, (source,))
+        rules.before(earlier)
         for path, source, kind in _of(new, *_FILES):
             work.files.carry(path, (source,), changed=kind == "file changed")
         for text, source, _ in _of(new, "plan"):

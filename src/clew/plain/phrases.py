@@ -134,6 +134,9 @@ def _(passage: ShellPassage, look: Look) -> Iterator[Piece]:
         yield Shown(f"Ended with {passage.exit_code}: {clipped_line(passage.command, look, 15)}", "error")
     elif not lines:
         yield Shown(f"Done, no output: {clipped_line(passage.command, look, 17)}", "dim")
+    for block in passage.made:
+        full = look.density == "full"
+        yield from behind_gutter(block_rows(block, look.text_columns, indent=(), full=full, cwd=passage.cwd))
 
 
 @_phrased.register

@@ -75,10 +75,14 @@ def change_lines(change: TextReplacement, *, max_chars: int = 0) -> list[Row]:
     return rows
 
 
-def patch_lines(patch: str, *, max_chars: int = 0) -> list[Row]:
-    """A diff of the file as lines with their numbers, behind `−`, `+` or a blank; made visible first."""
+def patch_lines(patch: str, *, max_chars: int = 0, around: int = CONTEXT_LINES) -> list[Row]:
+    """A diff of the file as lines with their numbers, behind `−`, `+` or a blank; made visible first. `around`: how
+    many of the lines beside a change are shown."""
     text = reveal(patch, max_chars=max_chars)
     lines = list(changes(text))
+    if around < CONTEXT_LINES:
+        near = {at + by for at, line in enumerate(lines) if line.sign in "+-" for by in range(-around, around + 1)}
+        lines = [line for at, line in enumerate(lines) if at in near or line.sign in "@…"]
     size = len(str(max((line.number for line in lines), default=1)))
     rows: list[Row] = []
     at = 0

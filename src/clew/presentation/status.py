@@ -11,7 +11,7 @@ from clew.text.figures import ago, duration, money
 from clew.text.terminal_text import clip, sanitize
 
 MODES = {
-    "default": "asks before edits",
+    "default": "asks before edits and unconfined commands",
     "acceptEdits": "edits without asking",
     "plan": "plans, changes nothing",
     "bypassPermissions": "asks nothing",
@@ -27,8 +27,11 @@ DOING = {
     "compacting": "Compacting the conversation",
     "hook": "Waiting for a hook:",
 }
+SHORT_MODES = {"default": "asks: edits, unconfined commands"}
+NARROW_MODES = {"default": "asks: edits, unconfined"}
+"""Where there is little room, and where there is least."""
 METER_CELLS = 10
-NARROW, WIDE = 60, 100
+NARROW, SHORT, WIDE = 60, 80, 100
 FRAMES = "◐◓◑◒"
 STALLED_S = 10.0
 """So long without a sign of the model, and it is told."""
@@ -127,13 +130,16 @@ def footer_row(
 ) -> Row:
     """The permission mode, how full the window is, what was spent, what Esc does next; or a word to what was just
     pressed."""
-    mode = MODES.get(facts.permission_mode, facts.permission_mode)
+    words = MODES if columns >= WIDE else MODES | (SHORT_MODES if columns >= SHORT else NARROW_MODES)
+    mode = words.get(facts.permission_mode, facts.permission_mode)
     style = "warning" if facts.permission_mode == "bypassPermissions" else "dim"
     key = " ⇧⇥" if columns >= NARROW else ""
     left: list[Span] = [Span(f"{vim.upper()} ", "accent")] if vim else []
     left.append(Span(f"{mode}{key}", style))
     if hint:
-        return spread((Span(hint, "notice"),), tuple(left), columns)
+        said_now: Row = (Span(hint, "notice"),)
+        fits = width_of(said_now) + width_of(tuple(left)) + 3 <= columns
+        return spread(said_now, tuple(left) if fits else (), columns)
     for part in (_meter(facts, columns), _spent(facts), _beside(facts, columns, newest)):
         if part:
             left += [Span("   "), Span(part, "dim")]
@@ -156,7 +162,7 @@ def _beside(facts: SessionFacts, columns: int, newest: str) -> str:
     running = len(background_tasks(facts))
     if not running:
         return ""
-    some = f"{running} in the background" if columns >= NARROW else f"{running} bg"
+    some = f"{running} in the background" if columns >= SHORT else f"{running} bg"
     told = sanitize(newest, one_line=True).strip() if columns >= NARROW + 12 else ""
     return f"{some}: {clip(told, max(columns // 4, 12))}" if told else some
 

@@ -110,6 +110,8 @@ class TombstoneEntry(EntryBase, frozen=True, kw_only=True, tag="tombstone"):
     targets: tuple[EntryId, ...]
     reason: str
     reply_id: str = ""
+    words: str = ""
+    """What a person saw of it, for those who look back. No view of a model has it."""
 
 
 class CustomTitleEntry(EntryBase, frozen=True, kw_only=True, tag="custom-title"):
@@ -191,6 +193,8 @@ class ContentReplacementEntry(EntryBase, frozen=True, kw_only=True, tag="content
 
     call_id: CallId
     replacement: str
+    keeps_media: bool = False
+    """It stands for the words of the result alone; pictures and documents beside them stay."""
 
 
 class SessionSourceEntry(EntryBase, frozen=True, kw_only=True, tag="session-source"):

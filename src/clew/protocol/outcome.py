@@ -17,6 +17,7 @@ from clew.protocol.events import (
     ReplyBegan,
     ReplyReceived,
     ReplyWithdrawn,
+    SessionEnded,
     SessionStarted,
     StructuredOutputReady,
     ToolEnded,
@@ -62,6 +63,8 @@ class RefusedCalls:
 
 TERMINAL_REASONS = {"model_error": "api_error", "stopped_by_hook": "stop_hook_prevented"}
 """Where readers know another word for why no further request was made."""
+UNSAVED = "unsaved"
+"""The turn was completed, and the log does not have all of it."""
 STRUCTURED_OUTPUT_TOOL = "StructuredOutput"
 
 
@@ -78,6 +81,8 @@ class TurnOutcome:
         self.structured_output: Any = UNSET
         self.failure = ""
         """What kept the run from going on, where no turn could tell it."""
+        self.unsaved = 0
+        """Entries that are not in the log, although the session is over."""
         self.models: dict[str, tuple[int, int]] = {}
         self._refusals = RefusedCalls()
         self._turn()
@@ -118,6 +123,8 @@ class TurnOutcome:
                 self._plan = self._plan if event.by == "nobody" else ""
             case TurnEnded():
                 self.ended = event
+            case SessionEnded():
+                self.unsaved = event.unsaved
             case _:
                 self._follow_reply(event)
 
@@ -158,7 +165,9 @@ class TurnOutcome:
         """How the run ended, in one word."""
         if self.failure or self.ended is None:
             return "error"
-        return ALL_REFUSED if self._refusals.undid(self.ended) else self.ended.reason
+        if self._refusals.undid(self.ended):
+            return ALL_REFUSED
+        return UNSAVED if self.unsaved and self.ended.reason == "completed" else self.ended.reason
 
     @property
     def terminal_reason(self) -> str:
@@ -167,6 +176,8 @@ class TurnOutcome:
             return "error"
         if self.ended.reason == "interrupted":
             return self._aborted
+        if self.reason == UNSAVED:
+            return "error"
         return TERMINAL_REASONS.get(self.ended.reason, self.ended.reason)
 
     @property
@@ -187,6 +198,9 @@ class TurnOutcome:
             return self.failure or "the session ended before the turn did"
         if self.reason == ALL_REFUSED:
             return ALL_REFUSED_WORDS
+        if self.reason == UNSAVED:
+            some = "entry" if self.unsaved == 1 else f"{self.unsaved} entries"
+            return f"the answer is whole, but the last {some} of the session could not be saved"
         if self.reason == "completed":
             return ""
         return self.ended.error or {"interrupted": "interrupted"}.get(self.reason, f"stopped: {self.reason}")

@@ -531,7 +531,7 @@ async def test_what_the_tail_shows_is_not_told_twice(session: Session) -> None:
     ended = await done(session)
     assert "pirate" not in summary_of(ended)
     assert session.seen.count("pirate") == 1
-    assert [item for item in ended.items if item.kind == "rule" and "pirate" in item.text]
+    assert [item for item in ended.items if item.kind == "request" and "pirate" in item.text]
     session.filler(12)
     assert "pirate" in summary_of(await done(session))
 

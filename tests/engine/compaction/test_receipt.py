@@ -104,20 +104,20 @@ def test_one_paste_does_not_take_the_room_of_all_words(tmp_path: Path) -> None:
     for number in range(40):
         session.prompt(f"Small wish number {number} about the importer")
     crossing = carry(session.conversation.entries, session.conversation.chain(), NothingLive(), budgets_for(32_000))
-    words = crossing.of("goal", "words", "request")
+    words = crossing.of("goal", "remark", "request")
     assert len(words) == 42
     assert sum(item.tokens for item in words) <= budgets_for(32_000).words
     assert any("[…]" in item.text for item in words)
 
 
-def test_rule_like_words_stay_when_others_must_go(tmp_path: Path) -> None:
+def test_what_was_said_first_stays_when_others_must_go(tmp_path: Path) -> None:
     session = Session(tmp_path)
     session.prompt("Start with the importer of the shop.")
     session.prompt("Zmieniaj zawsze tylko pliki w katalogu src.")
     for number in range(300):
         session.prompt(f"Look at the place with the number {number} and tell about it")
     crossing = carry(session.conversation.entries, session.conversation.chain(), NothingLive(), budgets_for(8_000))
-    texts = [item.text for item in crossing.of("words")]
+    texts = [item.text for item in crossing.of("remark")]
     assert "Zmieniaj zawsze tylko pliki w katalogu src." in texts
     assert crossing.left
     assert crossing.of("request")[0].text.endswith("299 and tell about it")

@@ -114,6 +114,9 @@ class Echo:
     async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
         return replace(result, text=f"{result.text}, and an echo")
 
+    def stopped(self, call: ToolCallPart, result: ToolResult) -> ToolResult:
+        return result
+
 
 class BellPart(Part):
     """Everything that a part can bring."""

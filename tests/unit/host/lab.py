@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import pytest
 
+from clew.agents.runner import LookAtEnd
 from clew.agents.toolbox import SessionTools, open_tools
-from clew.agents.undo_hook import LookAtEnd
 from clew.engine.middleware.reminders import Reminders
 from clew.engine.ports import Ask
 from clew.host.workspace import open_workspace, remember_trust

@@ -15,7 +15,7 @@ from clew.llm.wires.registry import wire_for
 from clew.protocol.entries import ContentReplacementEntry
 from clew.protocol.events import ResultReplaced, ToolEnded, TurnEnded
 from clew.protocol.ids import AgentId, CallId, PromptId
-from clew.protocol.messages import ImagePart, MediaSource, ToolResultPart, parts_of
+from clew.protocol.messages import ImagePart, MediaSource, ToolResultPart, parts_of, result_text
 from clew.protocol.ops import SubmitPrompt
 from clew.tools.base import ToolResult
 from clew.tools.builtin.read import Read, ReadParams
@@ -220,13 +220,21 @@ def test_a_later_replacement_of_the_same_call_does_not_count() -> None:
     assert conversation.replacements.results == {"c": "the first"}
 
 
-async def test_results_with_pictures_are_exempt(tmp_path: Path) -> None:
-    model = ScriptedModel([ReplyOf([Call("Shots", {"name": str(n)}) for n in range(6)]), Say("ok")])
-    async with session_with(model, tools=[Shots()], host=TestHost(results_dir=tmp_path)) as front:
+async def test_results_with_pictures_are_within_the_budget_and_keep_their_pictures(tmp_path: Path) -> None:
+    path = tmp_path / f"{SESSION}.jsonl"
+    host = TestHost(results_dir=tool_results_dir(path))
+    first = ScriptedModel([ReplyOf([Call("Shots", {"name": str(n)}) for n in range(6)]), Say("ok")])
+    async with session_with(first, path=path, tools=[Shots()], host=host) as front:
         await play(front, "one", 1)
-    assert front.of(ResultReplaced) == []
-    assert list(tmp_path.iterdir()) == []
-    assert str(model.requests[1].messages).count("ImagePart") == 6
+    assert front.of(ResultReplaced)
+    sent = results(first.requests[1])
+    assert sum(len(result_text(part)) for part in sent.values()) <= MAX_BATCH_CHARS
+    assert str(first.requests[1].messages).count("ImagePart") == 6
+    second = ScriptedModel([Say("again")])
+    async with session_with(second, path=path, tools=[Shots()], host=host, past=load(path).entries) as front:
+        await play(front, "two", 1)
+    before = first.requests[-1].messages
+    assert second.requests[0].messages[: len(before)] == before
 
 
 def test_the_same_text_twice_is_one_file_and_another_text_another(tmp_path: Path) -> None:

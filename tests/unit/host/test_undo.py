@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from clew.agents.undo_hook import LookAtEnd, UndoHook
+from clew.agents.runner import LookAtEnd
+from clew.agents.undo_hook import UndoHook
 from clew.engine.ports import Ask
 from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel, ScriptItem, Wait
 from clew.parts.undo.part import BUSY, UndoPart

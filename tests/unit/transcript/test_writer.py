@@ -229,7 +229,9 @@ def test_closing_with_unsaved_entries_says_so(path: Path, told: Told, monkeypatc
     sink = open_writer(path, told)
     sink.append(conversation(1)[0])
     sink.close()
-    assert told[-1] == ("error", f"1 entries of {path.name} could not be saved")
+    level, words = told[-1]
+    assert level == "error"
+    assert words.startswith("the last entry of this session could not be saved: Input/output error; what came before")
 
 
 def test_tw5_a_torn_last_line_never_joins_the_next(path: Path) -> None:

@@ -91,13 +91,13 @@ def test_back_to_a_turn_and_forth_again(told: Told, capsys: pytest.CaptureFixtur
     assert clew(["rewind", "s1", "--to", "1"]) == 0
     assert_clean(capsys.readouterr().out)
     assert seen(root) == told.states[0]
-    assert clew(["rewind", "s1", "--redo"]) == 0
+    assert clew(["rewind", "s1", "--redo", "--yes"]) == 0
     assert seen(root) == told.states[-1]
     assert clew(["rewind", "s1", "--to", "2"]) == 0
     assert seen(root) == told.states[1]
     assert clew(["rewind", "s1", "--to", "1"]) == 0
     assert seen(root) == told.states[0]
-    assert clew(["rewind", "s1", "--redo"]) == 0
+    assert clew(["rewind", "s1", "--redo", "--yes"]) == 0
     assert seen(root) == told.states[1]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from clew.text.figures import ago
 from clew.text.terminal_text import clip, sanitize
 
 _COLUMNS = 100
@@ -55,17 +56,9 @@ def choose_session(query: str, candidates: Sequence[C]) -> C | None:
 def candidate_row(number: int, found: FittingSession) -> str:
     """One line: number, title, whose it is, where, how old."""
     project = Path(found.project).name if found.project else ""
-    where = " · ".join(part for part in (found.agent, project, age_words(found.changed_s)) if part)
+    age = ago(max(0.0, time.time() - found.changed_s)) if found.changed_s else ""
+    where = " · ".join(part for part in (found.agent, project, age) if part)
     title = found.title or found.session_id
     return clip(sanitize(f"{number:>2}. {title}", one_line=True), _COLUMNS - 30) + sanitize(
         f"  ({where})", one_line=True
     )
-
-
-def age_words(changed_s: float) -> str:
-    """How long ago: 5m, 3h, 12d; nothing where it is not known."""
-    seconds = max(0.0, time.time() - changed_s)
-    for unit, length in (("d", 86_400), ("h", 3_600), ("m", 60)):
-        if changed_s and seconds >= length:
-            return f"{int(seconds // length)}{unit} ago"
-    return "now" if changed_s else ""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from clew.cli.sub.agent_homes import OWN, chosen_agents, chosen_homes
 from clew.cli.sub.place import ask, this_place_if_any
-from clew.cli.sub.recap import age_words
 from clew.plain.line.wrap import wrap
 from clew.protocol.lookups.catalog import ListRecent, NamedSession, RecapSession, SessionRecap
+from clew.text.figures import ago
 from clew.text.terminal_text import clip, sanitize
 from clew.transcript.errors import SessionNotFound
 
@@ -56,7 +56,7 @@ def recap_of(session: NamedSession) -> SessionRecap | None:
 def row(number: int, session: NamedSession, recap: SessionRecap | None, *, columns: int = COLUMNS) -> tuple[str, ...]:
     """What it is, and where it stands in two lines at most; in the words a model wrote for it on leaving, where there
     are any."""
-    age = age_words(max(0.0, time.time() - session.changed_s))
+    age = ago(max(0.0, time.time() - session.changed_s))
     project = Path(recap.project).name if recap is not None and recap.project else ""
     title = (recap.title or recap.goal) if recap is not None else ""
     where = " · ".join(part for part in (session.agent, project, age) if part)

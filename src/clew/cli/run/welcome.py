@@ -15,12 +15,13 @@ from clew import __version__
 from clew.cli.command_names import sub_command
 from clew.cli.sub.agent_homes import chosen_agents, chosen_homes
 from clew.cli.sub.place import ask, this_place_if_any
-from clew.cli.sub.recap import age_of, age_words
+from clew.cli.sub.recap import age_of
 from clew.host.workspace import Workspace
 from clew.llm.models.connect import ProviderStatus, configured_providers
 from clew.llm.probe.local_servers import LocalServer, local_servers
 from clew.plain.line.wrap import wrap
 from clew.protocol.lookups.catalog import ListRecent, RecapSession, SessionRecap
+from clew.text.figures import ago
 from clew.text.terminal_text import clip, sanitize
 
 SHOWN = 3
@@ -75,7 +76,7 @@ def where_you_were() -> Iterator[str]:
 def brief(recap: SessionRecap, now_s: float) -> Iterator[str]:
     """Two rows of a session."""
     where = sanitize(Path(recap.project.replace("\\", "/")).name or recap.project or "?", one_line=True)
-    yield f"  {clip(where, 40)}  {recap.agent}  {age_words(age_of(recap, now_s))} ago"
+    yield f"  {clip(where, 40)}  {recap.agent}  {ago(age_of(recap, now_s))}"
     words = sanitize(recap.text, one_line=True).removeprefix(where + ": ")
     yield f"    {clip(words, columns() - 5)}"
 

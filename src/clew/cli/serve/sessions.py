@@ -13,7 +13,7 @@ from clew.cli.sub import ledger as ledger_words
 from clew.cli.sub import show as show_words
 from clew.cli.sub.agent_homes import chosen_agents, chosen_homes
 from clew.cli.sub.place import ask, this_place_if_any
-from clew.cli.sub.recap import age_of, age_s, age_words, inner_id
+from clew.cli.sub.recap import age_of, age_s, inner_id
 from clew.orient.load import load_session
 from clew.orient.wording import wording
 from clew.protocol.lookups.base import LookupRefused
@@ -27,6 +27,7 @@ from clew.protocol.lookups.catalog import (
     RecapSession,
     SessionRecap,
 )
+from clew.text.figures import ago
 from clew.text.redact import redact
 from clew.text.terminal_text import clip, sanitize
 
@@ -209,7 +210,7 @@ def row_line(row: CatalogRow, names: Mapping[str, str]) -> str:
     """One session on one line."""
     state = "archived" if row.archived else row.state or "unread"
     title = clip(sanitize(row.title or row.first_prompt or "(no title)", one_line=True), MAX_TITLE)
-    age = age_words(max(0.0, time.time() - row.activity))
+    age = ago(max(0.0, time.time() - row.activity))
     turns = "1 turn" if row.turns == 1 else f"{row.turns} turns"
     where = sanitize(f"{row.place_name}{f' ({row.branch})' if row.branch else ''}", one_line=True)
     return f"{names.get(row.session_id, row.session_id)}  {row.agent}  {age}  {state}  {turns}  {where}  {title}"
@@ -219,7 +220,7 @@ def _recap_line(recap: SessionRecap) -> str:
     where = Path(recap.project.replace("\\", "/")).name or recap.project or "?"
     state = wording("en").word(recap.state)
     text = sanitize(recap.text, one_line=True)
-    return f"{recap.session}  {where}  {recap.agent}  {age_words(age_of(recap, time.time()))}  {state}\n    {text}"
+    return f"{recap.session}  {where}  {recap.agent}  {ago(age_of(recap, time.time()))}  {state}\n    {text}"
 
 
 def _meant(query: str, agent: str = "all") -> NamedSession:

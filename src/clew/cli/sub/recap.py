@@ -15,6 +15,7 @@ from clew.cli.sub.place import ask, this_place_if_any
 from clew.orient.wording import wording
 from clew.protocol.lookups.base import LookupMisused, LookupRefused
 from clew.protocol.lookups.catalog import ListRecent, NamedSession, RecapSession, SessionRecap, WriteRecap
+from clew.text.figures import ago
 from clew.text.terminal_text import sanitize
 
 HELP = "where did I leave off: one session, or everything touched lately"
@@ -151,7 +152,7 @@ def _print(session: NamedSession, recap: SessionRecap, args: argparse.Namespace,
     age = age_of(recap, now_s)
     where = sanitize(Path(recap.project.replace("\\", "/")).name or recap.project or "?", one_line=True)
     told = _paint(wording("en").word(recap.state), _COLOURS.get(recap.state.value, "0"))
-    print(f"{_paint(where, '1')}  {recap.agent}  {age_words(age)}  {told}")
+    print(f"{_paint(where, '1')}  {recap.agent}  {ago(age)}  {told}")
     print(f"  {sanitize(words or recap.text, one_line=True).removeprefix(where + ': ')}", flush=True)
 
 
@@ -183,11 +184,3 @@ def age_s(text: str) -> float:
     if not found:
         raise ValueError(f"--since {text!r} is not an age; use a form like 12h, 7d or 2w")
     return float(found.group(1)) * _UNIT_S[found.group(2)]
-
-
-def age_words(seconds: float) -> str:
-    """A short age: 40s, 5m, 3h, 2d, 5w."""
-    for size, unit in ((604800, "w"), (86400, "d"), (3600, "h"), (60, "m")):
-        if seconds >= size * (2 if unit == "w" else 1):
-            return f"{int(seconds // size)}{unit}"
-    return f"{int(max(0, seconds))}s"

@@ -47,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--preview", action="store_true", help="show the diff, change nothing")
     parser.add_argument("--only", nargs="+", default=[], metavar="PATH", help="only these files and directories")
     parser.add_argument("--force", action="store_true", help="also overwrite what was changed by others since")
+    parser.add_argument("--yes", action="store_true", help="with --redo: delete without asking")
     parser.add_argument("--json", action="store_true", help="machine-readable")
 
 
@@ -80,6 +81,8 @@ def _rewind(args: argparse.Namespace, session: NamedSession) -> int:
         _note(would.notes)
         _show(would, as_json=args.json)
         code, resume_at = 0, would.resume_at
+    elif args.redo and not args.yes and not _may_delete(ask(place, PreviewRestore(session=session, only=only))):
+        return 1
     else:
         would = ask(place, RestoreFiles(session=session, to=to, only=only, force=args.force))
         _note(would.notes)
@@ -88,6 +91,25 @@ def _rewind(args: argparse.Namespace, session: NamedSession) -> int:
     if args.to and args.both and not args.json:
         print(_go_on(would.session_id, resume_at))
     return code
+
+
+def _may_delete(would: RestorePreviewed) -> bool:
+    """A redo that deletes files is asked about; a script says --yes."""
+    gone = [file.path for file in would.files if file.action in ("remove", "rmdir") and not file.impossible]
+    if not gone:
+        return True
+    named = ", ".join(sanitize(_shown(path, would.roots), one_line=True) for path in gone[:5])
+    more = f" and {len(gone) - 5:,} more" if len(gone) > 5 else ""
+    sys.stderr.write(f"clew rewind: the redo deletes {named}{more}\n")
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        sys.stderr.write("clew rewind: nothing was changed; add --yes to delete\n")
+        return False
+    sys.stderr.write("Delete? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() in ("y", "yes"):
+        return True
+    sys.stderr.write("clew rewind: nothing was changed\n")
+    return False
 
 
 def _note(notes: Iterable[str]) -> None:

@@ -15,6 +15,7 @@ from clew.cli.sub.agent_homes import OWN, chosen_agents, chosen_homes, own_sessi
 from clew.cli.sub.place import ask, this_place_if_any
 from clew.protocol.lookups.base import LookupMisused, LookupRefused
 from clew.protocol.lookups.catalog import CatalogHit, CatalogRow, ListCatalog, MeasureSessions, MoveSession
+from clew.text.figures import ago, money
 from clew.text.terminal_text import clip, display_width, sanitize
 
 HELP = "list and search sessions, clew's and other agents'"
@@ -71,6 +72,8 @@ def _list(args: argparse.Namespace, homes: dict[str, str]) -> int:
         _print_hits(found.hits, found.names, as_json=args.json)
     else:
         _print_rows(found.rows, found.names, limit=limit, as_json=args.json)
+    if found.note:
+        sys.stderr.write(f"clew sessions: {found.note}\n")
     if found.unread:
         sys.stderr.write(f"clew sessions: {found.unread} sessions are not read yet; run it again for the rest\n")
     return 0
@@ -179,12 +182,12 @@ def row_line(row: CatalogRow, names: Mapping[str, str], *, width: int) -> str:
     """One session on one line: age, state, title, where, branch, turns, cost, size, id, agent. `names`: as much of
     each id as tells it from the others."""
     name = names.get(row.session_id, row.session_id)
-    cost = f"${row.cost_usd:.2f}" if row.cost_usd is not None else "-"
+    cost = money(row.cost_usd) if row.cost_usd is not None else "-"
     state = "archived" if row.archived else row.state or "unread"
     where = f"{row.place_name}{f' ({row.branch})' if row.branch else ''}"
     turns = f"{row.turns:>3} {'turn' if row.turns == 1 else 'turns':<5}"
     tail = f"  {turns}  {cost:>7}  {human_size(row.size):>7}  {name:<{ID_WIDTH}}  {row.agent}"
-    head = f"{age(row.activity):>4}  {state:<11}  "
+    head = f"{ago(max(0.0, time.time() - row.activity)):>10}  {state:<11}  "
     place = clip(sanitize(where, one_line=True), 28)
     room = max(12, width - len(head) - len(tail) - display_width(place) - 2)
     title = clip(sanitize(row.title or row.first_prompt or "(no title)", one_line=True), room)
@@ -197,15 +200,6 @@ def row_json(row: CatalogRow) -> dict[str, Any]:
     value["updated"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(max(0.0, row.mtime)))
     del value["activity"], value["place_name"]
     return value
-
-
-def age(then: float) -> str:
-    """How long ago: 5m, 3h, 12d, 2y."""
-    seconds = max(0.0, time.time() - then)
-    for unit, length in (("y", 31_536_000), ("d", 86_400), ("h", 3_600), ("m", 60)):
-        if seconds >= length:
-            return f"{int(seconds // length)}{unit}"
-    return "now"
 
 
 def human_size(size: int) -> str:

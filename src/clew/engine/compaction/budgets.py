@@ -14,9 +14,8 @@ class Budgets(Struct, frozen=True, kw_only=True):
     tail: int
     """The newest part that stays word for word."""
     pins: int
-    rules: int
     words: int
-    """The user's other words."""
+    """What the user said."""
     state: int
     """Todos, plan, shells, agents, decisions, names of files."""
     sections: int
@@ -27,7 +26,7 @@ class Budgets(Struct, frozen=True, kw_only=True):
     @property
     def summary(self) -> int:
         """The whole message, with its own words and frames."""
-        return self.pins + self.rules + self.words + self.state + self.sections + self.files + 1_000
+        return self.pins + self.words + self.state + self.sections + self.files + 1_000
 
 
 def budgets_for(window: int, auto_at: int = 0) -> Budgets:
@@ -37,8 +36,7 @@ def budgets_for(window: int, auto_at: int = 0) -> Budgets:
         window=window,
         tail=(auto_at if auto_at > 0 else window * 85 // 100) * 3 // 10,
         pins=max(window * 5 // 100, min(1_500, window // 10)),
-        rules=max(window * 4 // 100, min(1_500, window // 10)),
-        words=window * 15 // 100,
+        words=window * 15 // 100 + max(window * 4 // 100, min(1_500, window // 10)),
         state=window * 5 // 100,
         sections=window * 10 // 100,
         files=min(MAX_FILES_TOKENS, window * 8 // 100),

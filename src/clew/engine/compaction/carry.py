@@ -4,50 +4,28 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from clew.engine.compaction.budgets import Budgets
 from clew.engine.compaction.framing import clipped, one_line
 from clew.engine.compaction.live_state import LiveState
-from clew.engine.compaction.receipt import carried, last_receipt, pins, since
-from clew.engine.compaction.rule_like import binding
-from clew.engine.compaction.stretches import is_typed
+from clew.engine.compaction.own_words import CHARS_PER_TOKEN, fitting_words, own_words
+from clew.engine.compaction.receipt import Carried, carried, last_receipt, measured, pins, since
 from clew.ledger.calls import tool_name
 from clew.ledger.facts import Ledger
 from clew.ledger.fold import fold
-from clew.ledger.requests import is_reply
-from clew.ledger.rules import rules_in
 from clew.ledger.todos import items_of
-from clew.llm.estimate import estimate_text
-from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, EventEntry, UserEntry
+from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, EventEntry
 from clew.protocol.event_kinds.context import CompactionEnded, ReceiptItem
 from clew.protocol.events import PlanAnswered, QuestionAnswered, QuestionAsked
 from clew.protocol.ids import CallId, EntryId
 from clew.protocol.meant_calls import meant_calls
-from clew.protocol.messages import text_of, tool_calls
+from clew.protocol.messages import tool_calls
 from clew.protocol.standing import Standing
 from clew.transcript.chain.links import uuid_of
-from clew.transcript.mapping.typed_text import is_interruption, is_prompt, typed
 
 MAX_AGENTS = 30
 MAX_DECISIONS = 40
 MAX_FILE_NAMES = 30
-_CHARS_PER_TOKEN = 3
-
-
-class Carried(Struct, frozen=True, kw_only=True):
-    """One thing that crosses. `is_kept`: the tail shows it already, so the summary need not."""
-
-    kind: str
-    text: str
-    source: EntryId | None = None
-    tokens: int = 0
-    is_kept: bool = False
-
-    def item(self, fate: str = "carried") -> ReceiptItem:
-        """Its line in the receipt."""
-        named = "left" if fate == "left" else "carried"
-        return ReceiptItem(fate=named, kind=self.kind, text=self.text, source=self.source, tokens=self.tokens)
 
 
 class Crossing(Struct, frozen=True, kw_only=True):
@@ -81,18 +59,16 @@ def carry(
     ledger = fold(new, held=True)
     gathered: list[Carried] = []
     left: list[Carried] = []
-    said = list(_typed(new))
-    rules = _rules(receipt, said)
-    for found, budget in (
-        (_pins(entries, chain), budgets.pins),
-        (rules, budgets.rules),
-        (_words(_prompts(receipt, said), rules, budgets), budgets.words),
-        (_todos(receipt, new), max(budgets.state, budgets.window // 10)),
-        (_running(live), max(budgets.state, budgets.window // 10)),
-        (_state(receipt, new, ledger, live, budgets), budgets.state),
-        (_files(receipt, new, ledger), budgets.state // 2),
-    ):
-        fitting, rest = _fitting([_measured(item, tail) for item in found], budget)
+    families = (
+        (_pins(entries, chain), budgets.pins, _fitting),
+        (own_words(receipt, new, budgets), budgets.words, fitting_words),
+        (_todos(receipt, new), max(budgets.state, budgets.window // 10), _fitting),
+        (_running(live), max(budgets.state, budgets.window // 10), _fitting),
+        (_state(receipt, new, ledger, live, budgets), budgets.state, _fitting),
+        (_files(receipt, new, ledger), budgets.state // 2, _fitting),
+    )
+    for found, budget, choose in families:
+        fitting, rest = choose([measured(item, tail) for item in found], budget)
         gathered += fitting
         left += rest
     child = bool(chain) and isinstance(chain[-1], ChainEntry) and chain[-1].is_sidechain
@@ -100,19 +76,11 @@ def carry(
     return Crossing(items=tuple(gathered), left=tuple(left), is_answered=answered, is_child=child)
 
 
-def _measured(item: Carried, tail: frozenset[EntryId]) -> Carried:
-    tokens = round(estimate_text(item.text)) + 6
-    is_kept = item.source in tail and item.kind not in ("pin", "todo", "current todo")
-    return replace(item, tokens=tokens, is_kept=is_kept)
-
-
-_RANK = {"goal": 4, "request": 5, "current todo": 5, "shell": 5, "mode": 6, "agent": 4, "plan": 3}
+_RANK = {"current todo": 5, "shell": 5, "mode": 6, "agent": 4, "plan": 3}
 
 
 def _rank(item: Carried) -> int:
     """Which of a family comes first when not all fit. Within a rank the newest do."""
-    if item.kind == "words":
-        return 1 + binding(item.text) if not is_reply(item.text) else 0
     return _RANK.get(item.kind, 2)
 
 
@@ -152,53 +120,6 @@ def _pins(entries: Sequence[Entry], chain: Sequence[Entry]) -> list[Carried]:
         if pin.path
         else Carried(kind="pin", text=pin.text or pin.target, source=pin.source)
         for pin in pins(entries, chain)
-    ]
-
-
-def _rules(receipt: CompactionEnded | None, said: Sequence[tuple[EntryId, str]]) -> list[Carried]:
-    found = _again(carried(receipt, "rule"))
-    known = {item.text.casefold() for item in found}
-    for uuid, text in said:
-        for rule in rules_in(text, (uuid,)):
-            if rule.text.casefold() not in known:
-                known.add(rule.text.casefold())
-                found.append(Carried(kind="rule", text=rule.text, source=uuid))
-    return found
-
-
-def _typed(entries: Iterable[Entry]) -> Iterable[tuple[EntryId, str]]:
-    """The user's own words with their entries: without what programs wrapped around them."""
-    for entry in entries:
-        if isinstance(entry, UserEntry) and is_typed(entry):
-            raw = text_of(entry.message.content).strip()
-            if raw and not is_interruption(raw) and is_prompt(raw):
-                own = typed(raw)[0] if "<" in raw or raw.startswith("/") else raw
-                yield entry.uuid, own or raw
-
-
-def _prompts(receipt: CompactionEnded | None, said: Sequence[tuple[EntryId, str]]) -> list[Carried]:
-    """Everything that was asked, oldest first; the first request is the goal, the last one is under way."""
-    found = _again(carried(receipt, "goal", "words", "request"))
-    found += [Carried(kind="words", text=text, source=uuid) for uuid, text in said]
-    plain = [replace(item, kind="words") if item.kind == "request" else item for item in found]
-    asked = [at for at, item in enumerate(plain) if not is_reply(item.text)] or list(range(len(plain)))
-    if asked and not any(item.kind == "goal" for item in plain):
-        plain[asked[0]] = replace(plain[asked[0]], kind="goal")
-    if asked and plain[asked[-1]].kind != "goal":
-        plain[asked[-1]] = replace(plain[asked[-1]], kind="request")
-    return plain
-
-
-def _words(prompts: Sequence[Carried], rules: Sequence[Carried], budgets: Budgets) -> list[Carried]:
-    """Each bounded, so that no paste takes the room of all others; what was asked last may be longer. A message that
-    is nothing but a rule stands among the rules."""
-    most = max(200, budgets.words // 6) * _CHARS_PER_TOKEN
-    told = {rule.text for rule in rules}
-    last = prompts[-1] if prompts else None
-    return [
-        replace(item, text=clipped(item.text, most * 2 if item.kind == "request" or item is last else most))
-        for item in prompts
-        if item.kind != "words" or item.text not in told
     ]
 
 
@@ -245,7 +166,7 @@ def _state(
 ) -> list[Carried]:
     found = _once([*_again(carried(receipt, "decision")), *_decisions(new, ledger)], lambda item: item.text)
     found = found[-MAX_DECISIONS:]
-    most = budgets.state // 2 * _CHARS_PER_TOKEN
+    most = budgets.state // 2 * CHARS_PER_TOKEN
     plan = ledger.plan
     if live.plan:
         found.append(Carried(kind="plan", text=clipped(live.plan, most)))

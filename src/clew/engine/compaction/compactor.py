@@ -1,7 +1,9 @@
 """Compaction of one agent: what is tried in which order, and when it is not tried any more."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from contextlib import aclosing
+
+from msgspec.structs import replace
 
 from clew.config.schema import Compaction
 from clew.engine.agent import Agent
@@ -10,10 +12,20 @@ from clew.engine.compaction.compact import CompactionInput, compact, in_words, p
 from clew.engine.compaction.live_state import LiveState
 from clew.engine.compaction.micro import Trigger, due, trim
 from clew.engine.compaction.sizes import Sizes
+from clew.engine.compaction.stretches import refused_prompts
 from clew.engine.compaction.window_meter import WindowMeter
 from clew.protocol.event_kinds.context import CompactionKind
-from clew.protocol.events import CompactionEnded, CompactionFailed, CompactionStarted, Event, Notice, SectionKept
-from clew.protocol.ids import new_entry_id
+from clew.protocol.events import (
+    CompactionEnded,
+    CompactionFailed,
+    CompactionStarted,
+    Event,
+    Notice,
+    RangeSnipped,
+    SectionKept,
+)
+from clew.protocol.ids import EntryId, new_entry_id
+from clew.transcript.chain.links import uuid_of
 
 MAX_FAILURES = 3
 MAX_FULL_PASSES = 2
@@ -106,6 +118,18 @@ class Compactor:
             return None
         return self.cleared("size")
 
+    def without_refused(self, joined: Collection[EntryId]) -> RangeSnipped | None:
+        """Prompts that were refused because the window was full leave the view when another one takes their place.
+        `joined`: what belongs to the turn under way."""
+        conversation = self._agent.conversation
+        standing = {uuid_of(entry) for entry in conversation.chain()}
+        removed = tuple(
+            uuid for uuid in refused_prompts(conversation.entries) if uuid in standing and uuid not in joined
+        )
+        if not removed:
+            return None
+        return RangeSnipped(entry_id=new_entry_id(), parent_id=conversation.leaf, removed=removed)
+
     async def _summarised(self, kind: CompactionKind, focus: str) -> AsyncGenerator[Event]:
         yield CompactionStarted(kind=kind, focus=focus)
         if self._consent is not None:
@@ -129,6 +153,7 @@ class Compactor:
             async for event in events:
                 by_facts = by_facts or (isinstance(event, SectionKept) and not event.model)
                 if isinstance(event, CompactionEnded):
+                    event = replace(event, tokens_after=self._meter.after(self._agent, event))
                     self._failures, self.is_off = 0, False
                     self._forget_reads(None)
                 yield event

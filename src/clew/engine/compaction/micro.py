@@ -12,7 +12,14 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 from clew.config.schema import Compaction
-from clew.engine.compaction.slimming import Media, is_media, media_kind, media_type
+from clew.engine.compaction.slimming import (
+    MAX_MEDIA,
+    MAX_MEDIA_CHARS,
+    Media,
+    is_media,
+    media_kind,
+    media_type,
+)
 from clew.engine.result_budget import EMPTY_RESULT
 from clew.ledger.calls import EDIT_TOOLS, READ_TOOLS, SHELL_TOOLS, tool_name
 from clew.llm.estimate import estimate_part, estimate_text
@@ -25,8 +32,9 @@ from clew.protocol.messages import DocumentPart, ImagePart, ToolCallPart, ToolRe
 from clew.transcript.chain.view import Replacements
 from clew.transcript.mapping.retelling import details_of
 
-Trigger = Literal["idle", "size", "asked", "overflow", "media"]
-"""Why: a long pause, too much of it, the user, a request that did not fit, or one whose media were refused."""
+Trigger = Literal["idle", "size", "asked", "overflow", "media", "media_limit"]
+"""Why: a long pause, too much of it, the user, a request that did not fit, one whose media were refused, or more media
+than a request may carry."""
 
 FILE_TOOLS = READ_TOOLS | EDIT_TOOLS
 CLEARABLE = FILE_TOOLS | SHELL_TOOLS | {"BashOutput", "Grep", "Glob", "LS", "WebFetch", "WebSearch"}
@@ -80,6 +88,8 @@ def trim(
     keep = max(1, settings.keep_recent)
     if why == "media":
         return _trim_of(found, [], [*found.pasted, *found.nested, *found.inside], why, entry_id)
+    if why == "media_limit":
+        return _trim_of(found, [], _media_to_limit(found), why, entry_id)
     if why == "size":
         limit = settings.tool_output_chars
         cleared = _down_to(found, keep, math.inf if limit is None else limit)
@@ -97,6 +107,10 @@ class _Picture(Struct, frozen=True):
     part: int
     media: Media
     nested: int | None = None
+    place: int = 0
+    """Of its entry in the chain."""
+    seen: bool = True
+    """The model has answered since."""
 
 
 class _Result(Struct, frozen=True):
@@ -108,6 +122,10 @@ class _Result(Struct, frozen=True):
     call: ToolCallPart | None
     preview: str | None
     """What stands for it already."""
+    keeps_media: bool = False
+    """The preview stands for its words alone."""
+    place: int = 0
+    seen: bool = True
 
     @property
     def tool(self) -> str:
@@ -121,10 +139,10 @@ class _Result(Struct, frozen=True):
 
     def pictures(self, gone: Collection[tuple[int, int | None]]) -> list[_Picture]:
         """The media inside, without those that left before."""
-        if isinstance(self.part.content, str) or self.preview is not None:
+        if isinstance(self.part.content, str) or (self.preview is not None and not self.keeps_media):
             return []
         return [
-            _Picture(self.entry.uuid, self.number, inner, nested)
+            _Picture(self.entry.uuid, self.number, inner, nested, self.place, self.seen)
             for nested, inner in enumerate(self.part.content)
             if isinstance(inner, ImagePart | DocumentPart) and is_media(inner) and (self.number, nested) not in gone
         ]
@@ -187,10 +205,12 @@ def _look(chain: Sequence[Entry], replacements: Replacements) -> _Found:
         for number, part in enumerate(entry.message.content):
             if isinstance(part, ImagePart | DocumentPart):
                 if is_media(part) and (number, None) not in gone:
-                    (found.pasted if seen else found.inside).append(_Picture(entry.uuid, number, part))
+                    picture = _Picture(entry.uuid, number, part, None, place, seen)
+                    (found.pasted if seen else found.inside).append(picture)
             elif isinstance(part, ToolResultPart) and part.call_id not in cleared:
                 preview = replacements.results.get(part.call_id)
-                result = _Result(entry, number, part, calls.get(part.call_id), preview)
+                keeps = preview is not None and replacements.keeps_media(part.call_id)
+                result = _Result(entry, number, part, calls.get(part.call_id), preview, keeps, place, seen)
                 output = outputs.setdefault(part.call_id, _Output(part.call_id, result.tool))
                 output.place = place
                 _sort(result, result.pictures(gone), output, found, seen=seen)
@@ -218,6 +238,23 @@ def _sort(result: _Result, pictures: list[_Picture], output: _Output, found: _Fo
 def _all_old(found: _Found, keep: int) -> tuple[list[_Output], list[_Picture]]:
     """All but the newest of each kind."""
     return found.outputs[:-keep], [*found.pasted[:-keep], *found.nested[:-keep]]
+
+
+def _media_to_limit(found: _Found) -> list[_Picture]:
+    """The oldest media, until half of what a request may carry is left, so that the next picture changes nothing that
+    was sent. Media that no request had yet go only where they are too many by themselves; the newest stays."""
+    media = sorted(
+        [*found.pasted, *found.nested, *found.inside], key=lambda one: (one.place, one.part, one.nested or 0)
+    )
+    count, chars = len(media), sum(len(one.media.source.data) for one in media)
+    cleared: list[_Picture] = []
+    for one in media[:-1]:
+        share = WATERMARK if one.seen else 1
+        if count <= MAX_MEDIA * share and chars <= MAX_MEDIA_CHARS * share:
+            break
+        cleared.append(one)
+        count, chars = count - 1, chars - len(one.media.source.data)
+    return cleared
 
 
 def _down_to(found: _Found, keep: int, limit: float) -> list[_Output]:

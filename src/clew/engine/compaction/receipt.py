@@ -1,9 +1,11 @@
 """Reading the receipts back: what crossed last time, pins, sections, and what has left and can be found again."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from clew.llm.estimate import estimate_text
 from clew.protocol.entries import AssistantEntry, AttachmentEntry, Entry, EventEntry, SystemEntry, UserEntry
 from clew.protocol.event_kinds.context import CompactionEnded, ItemPinned, ReceiptItem, SectionKept
 from clew.protocol.ids import EntryId
@@ -14,6 +16,28 @@ from clew.transcript.chain.view import attachment_text
 
 MIN_PREFIX = 4
 MAX_FOUND = 20
+
+
+class Carried(Struct, frozen=True, kw_only=True):
+    """One thing that crosses. `is_kept`: the tail shows it already, so the summary need not."""
+
+    kind: str
+    text: str
+    source: EntryId | None = None
+    tokens: int = 0
+    is_kept: bool = False
+
+    def item(self, fate: str = "carried") -> ReceiptItem:
+        """Its line in the receipt."""
+        named = "left" if fate == "left" else "carried"
+        return ReceiptItem(fate=named, kind=self.kind, text=self.text, source=self.source, tokens=self.tokens)
+
+
+def measured(item: Carried, tail: Collection[EntryId] = ()) -> Carried:
+    """The item with its size, and whether the tail shows it already."""
+    tokens = round(estimate_text(item.text)) + 6
+    is_kept = item.source in tail and item.kind not in ("pin", "todo", "current todo")
+    return replace(item, tokens=tokens, is_kept=is_kept)
 
 
 class RecallHit(Struct, frozen=True, kw_only=True):

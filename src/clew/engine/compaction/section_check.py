@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from clew.engine.compaction.task_words import is_forged_voice, is_in_their_name, is_task
 from clew.llm.estimate import estimate_text
 from clew.text.redact import redact
 from clew.text.terminal_text import sanitize
@@ -37,6 +36,7 @@ _NAME = re.compile(
     r"\b([a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|\w*[A-Za-z]_\w+|_\w*[A-Za-z]\w*|[A-Z]{2,}-\d+|(?=[0-9a-f]*\d)[0-9a-f]{7,40})\b"
     r"|(#\d+)|(?<!\w)(--[a-z][\w-]+)"
 )
+_TAG = re.compile(r"<[/|!]?[A-Za-z][^<>]*>|\[/?INST\]")
 _CODE = re.compile(r"`([^`]+)`")
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _WIDE = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
@@ -88,6 +88,9 @@ class StretchWords:
 
     def stranger(self, line: str) -> str:
         """What a line names that is not there; "" when it names nothing strange."""
+        for tag in _TAG.findall(line):
+            if tag.casefold() not in self._text:
+                return tag
         for name in _names(line):
             if not self.holds(name):
                 return name
@@ -110,7 +113,7 @@ class StretchWords:
         words = _WORD.findall(folded)
         if _names(line):
             return True  # each of them was found
-        return sum(word[:5] in self._stems for word in words) * 4 >= len(words)
+        return sum(word[:5] in self._stems for word in words) * 3 >= len(words)
 
 
 def _script(char: str) -> str:
@@ -169,12 +172,6 @@ def check(reply: str, evidence: StretchWords, *, stop_reason: str, replaced_toke
 
 def objection(line: str, evidence: StretchWords) -> str:
     """Why a line may not stand in the record; "" when it may."""
-    if is_forged_voice(line):
-        return "another voice"
-    if is_task(line):
-        return "a task"
-    if is_in_their_name(line):
-        return "the user's will"
     if name := evidence.stranger(line):
         return f"unknown: {name}"
     return "" if evidence.is_about_this(line) else "not of this stretch"

@@ -1,7 +1,7 @@
 """Pictures and documents as short words, for requests that only need to know that they were there."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -12,6 +12,11 @@ from clew.text.lazy_pattern import LazyPattern
 UNKNOWN_TYPE = "application/octet-stream"
 MAX_TYPE_CHARS = 128
 MEDIA_TYPE = LazyPattern(r"[A-Za-z0-9][\w!#$&^.+-]*/[\w!#$&^.+-]+(?:; ?[\w-]+=[\w.+-]+)*", re.ASCII)
+
+MAX_MEDIA = 50
+"""Pictures and documents of one request; the strictest provider takes 100."""
+MAX_MEDIA_CHARS = 14_000_000
+"""Their base64 together: the strictest provider takes 20 MB for a whole request, words included."""
 
 Media = ImagePart | DocumentPart
 
@@ -31,6 +36,30 @@ class Slimmed(Struct, frozen=True, kw_only=True):
         if not self.images and not self.documents:
             return ""
         return f"{self.images} images and {self.documents} documents became words, {self.media_chars} characters less"
+
+
+class MediaLoad(Struct, frozen=True, kw_only=True):
+    """How many media a request carries, and their size as base64."""
+
+    count: int = 0
+    chars: int = 0
+
+    @property
+    def is_too_much(self) -> bool:
+        """Whether a provider may refuse the request for its media alone."""
+        return self.count > MAX_MEDIA or self.chars > MAX_MEDIA_CHARS
+
+
+def media_load(messages: Iterable[Message]) -> MediaLoad:
+    """The media of a request, also those inside tool results."""
+    sizes: list[int] = []
+    for message in messages:
+        if isinstance(message.content, str):
+            continue
+        for part in message.content:
+            inside = part.content if isinstance(part, ToolResultPart) else (part,)
+            sizes += [len(one.source.data) for one in inside if isinstance(one, Media) and is_media(one)]
+    return MediaLoad(count=len(sizes), chars=sum(sizes))
 
 
 def is_media(part: Part) -> bool:

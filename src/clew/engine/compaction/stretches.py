@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 from msgspec import Struct
 
-from clew.protocol.entries import AssistantEntry, Entry, SystemEntry, UserEntry
+from clew.protocol.entries import AssistantEntry, Entry, SystemEntry, TurnResultEntry, UserEntry
 from clew.protocol.event_kinds.context import KeptSegment, SectionKept
 from clew.protocol.ids import EntryId
 from clew.protocol.messages import tool_calls
@@ -83,6 +83,22 @@ def is_typed(entry: Entry) -> bool:
     if not isinstance(entry, UserEntry) or entry.is_meta or entry.is_compact_summary or result_calls(entry):
         return False
     return entry.origin in ("user", "schedule") or (entry.origin == "agent" and entry.is_sidechain)
+
+
+def refused_prompts(entries: Sequence[Entry]) -> list[EntryId]:
+    """The prompts since the last reply whose turns ended because the window was full, before anything was said."""
+    refused: list[EntryId] = []
+    waiting: list[EntryId] = []
+    for entry in entries:
+        if _is_reply(entry):
+            refused, waiting = [], []
+        elif isinstance(entry, UserEntry) and not result_calls(entry):
+            waiting.append(entry.uuid)
+        elif isinstance(entry, TurnResultEntry):
+            if entry.reason == "prompt_too_long":
+                refused += waiting
+            waiting = []
+    return refused
 
 
 def _is_reply(entry: Entry) -> bool:

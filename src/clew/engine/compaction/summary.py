@@ -150,17 +150,20 @@ def _said(crossing: Crossing) -> Iterator[str]:
     pinned = [item for item in shown if item.kind == "pin"]
     if pinned:
         yield "Pinned, in force until unpinned:\n" + _bullets(item.text for item in pinned)
-    rules = [item for item in shown if item.kind == "rule"]
-    if rules:
-        yield "Standing rules:\n" + _bullets(item.text for item in rules)
+    remarks = [item for item in shown if item.kind == "remark"]
+    if remarks:
+        yield (
+            "Said along the way, oldest first; requests among it were answered or overtaken, do none of them again; "
+            "rules, wishes and facts hold until the user says otherwise:\n" + _bullets(item.text for item in remarks)
+        )
     goal = [item for item in shown if item.kind == "goal"]
     if goal:
         yield "The goal, as it was first put:\n" + _bullets(item.text for item in goal)
     words = [item for item in shown if item.kind == "words"]
     if words:
         yield (
-            "Word for word, oldest first; requests among them were answered or overtaken, do none of them again:\n"
-            + _bullets(item.text for item in words)
+            "Asked along the way, oldest first; these requests were answered or overtaken, do none of them again, but "
+            "what they say about how to work still holds:\n" + _bullets(item.text for item in words)
         )
     request = next((item for item in crossing.items if item.kind == "request"), None)
     if request is not None and not request.is_kept:

@@ -20,12 +20,14 @@ from clew.llm.estimate import SCRIPTS, Script, TokenEstimator, Weights, weigh_al
 from clew.llm.model import Model
 from clew.protocol.entries import Entry, EventEntry, SystemEntry, SystemPromptEntry
 from clew.protocol.event_kinds.context import ColdReturn, ContextItem, ContextMeasured, ContextShare, ViewTrimmed
-from clew.protocol.events import AttemptEnded, Rewound
-from clew.protocol.ids import MessageId
+from clew.protocol.events import AttemptEnded, Event, Rewound
+from clew.protocol.ids import MAIN_AGENT, MessageId, SessionId
 from clew.protocol.messages import AssistantMessage, Message
 from clew.protocol.tools import ToolSpec
 from clew.protocol.usage import Usage
 from clew.transcript.chain.links import SNIP, is_boundary, undone_by
+from clew.transcript.log.stamp import Stamp
+from clew.transcript.mapping.recording import entries_of
 
 LARGEST = 10
 CACHE_WARM_S = 300
@@ -160,6 +162,16 @@ class Meter:
             self.estimator.learn(model.name, sent, actual=counted)
         self._learned = _Sample(anchor, sent)
         self._weigher.keep_only(view)
+
+    def after(self, agent: Agent, event: Event) -> int:
+        """How much the next request will hold once this event, which changes what stands before every count, is
+        recorded: what `read` says then."""
+        self._learn(agent)
+        child = None if agent.id == MAIN_AGENT else agent.id
+        recorded = entries_of(event, Stamp(session_id=SessionId(agent.conversation.session_id), cwd="", agent_id=child))
+        model, view = agent.model, agent.conversation.messages_with(recorded)
+        weights = self._weigh_base(agent) + self._weigher.messages(model.history(view))
+        return round(self.estimator.tokens(model.name, weights))
 
     def base_tokens(self, agent: Agent) -> int:
         """What every request of the agent begins with, whatever was said."""
@@ -346,9 +358,9 @@ class WindowMeter:
         """What its next request will hold."""
         return self._meter.read(agent).tokens
 
-    def empty_tokens(self, agent: Agent) -> int:
-        """What it would hold with nothing said."""
-        return self._meter.base_tokens(agent)
+    def after(self, agent: Agent, event: Event) -> int:
+        """What its next request will hold once a compaction or a clearing is recorded."""
+        return self._meter.after(agent, event)
 
     def limits(self, agent: Agent) -> Thresholds:
         """Where the window of the model in force counts as full."""

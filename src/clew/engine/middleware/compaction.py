@@ -5,6 +5,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from clew.config.schema import Compaction
+from clew.engine.compaction.slimming import media_load
 from clew.engine.compaction.thresholds import Thresholds
 from clew.engine.compaction.window_meter import WindowMeter
 from clew.engine.middleware.base import Middleware
@@ -46,11 +47,17 @@ class MakeRoom(Middleware):
         agent = turn.agent
         if turn.steps == 0 and self._is_idle() and (event := self._compactor().cleared("idle")) is not None:
             yield event
+        too_much = media_load(agent.conversation.messages()).is_too_much
+        if too_much and (event := self._compactor().cleared("media_limit")) is not None:
+            yield event
         tokens = self._meter.tokens(agent)
         limits = self._meter.limits(agent)
         if not limits.window:
             return
         if self._outputs_may_be_long(tokens) and (event := self._compactor().cleared_by_size()) is not None:
+            yield event
+            tokens = self._meter.tokens(agent)
+        if tokens >= min(limits.auto, limits.blocking) and (event := self._without_refused(turn)) is not None:
             yield event
             tokens = self._meter.tokens(agent)
         kind = self._due(turn, limits, tokens)
@@ -82,11 +89,19 @@ class MakeRoom(Middleware):
             yield event
             turn.full = None
             return
+        if (event := self._without_refused(turn)) is not None:
+            yield event
         async with aclosing(compactor.by_itself("reactive")) as events:
             async for event in events:
                 yield event
                 if isinstance(event, CompactionEnded | ViewTrimmed):
                     turn.full = None
+
+    def _without_refused(self, turn: Turn) -> Event | None:
+        """What was refused for want of room and said again in other words takes no room for ever."""
+        if turn.steps:
+            return None
+        return self._compactor().without_refused(turn.joined)
 
     def _is_idle(self) -> bool:
         """Whether the last request is so long ago that no provider has it in its cache any more."""

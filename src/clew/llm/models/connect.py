@@ -93,7 +93,7 @@ def target_of(name: str, *, providers: Mapping[str, Provider], env: Mapping[str,
         key=found.key,
         key_variable=found.variable if found.method == "variable" else "",
         key_command=_command(override) if found.method == "command" else None,
-        cache_ttl=_cache_ttl(env),
+        cache_ttl=_cache_ttl(override.models.get(model), env),
     )
     return _placed(target, row, override, env)
 
@@ -306,9 +306,12 @@ def _as_served(row: ProviderRow, base_url: str, override: Provider) -> ProviderR
     return row
 
 
-def _cache_ttl(env: Mapping[str, str]) -> str:
+def _cache_ttl(facts: ModelFacts | None, env: Mapping[str, str]) -> str:
+    """The variable holds for all models and beats what the settings say of one."""
     wanted = env.get(CACHE_VARIABLE, "")
-    return wanted if wanted in ("off", "1h") else "5m"
+    if wanted in ("off", "5m", "1h"):
+        return wanted
+    return (facts.cache if facts is not None else None) or "5m"
 
 
 def _headers(row: ProviderRow, override: Provider) -> tuple[tuple[str, str], ...]:
@@ -331,6 +334,8 @@ def _with_facts(profile: Profile, facts: ModelFacts) -> Profile:
         changes["default_output"] = min(facts.max_output_tokens, profile.default_output or facts.max_output_tokens)
     if facts.images is not None:
         changes["images"] = facts.images
+    if facts.cache in ("5m", "1h"):
+        changes["cache"] = True
     if facts.thinking is False:
         changes |= {"thinking": "none", "efforts": ()}
     elif facts.thinking and profile.thinking == "none":

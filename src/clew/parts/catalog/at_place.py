@@ -124,11 +124,15 @@ def catalog_listed(lookup: ListCatalog, workspace: Workspace) -> CatalogListed:
         unread = catalog.refresh(agents=agents, budget_s=lookup.budget_s)
         if lookup.search is None:
             rows = catalog.rows(agents=agents or (), project=project, limit=lookup.limit)
-            return CatalogListed(rows=tuple(map(catalog_row, rows)), names=short_ids(catalog.ids()), unread=unread)
+            return CatalogListed(
+                rows=tuple(map(catalog_row, rows)), names=short_ids(catalog.ids()), unread=unread, note=catalog.note
+            )
         limit = lookup.limit if lookup.limit > 0 else MANY_HITS
         deep = lookup.deep or None
         hits = catalog.search(lookup.search, agents=agents or (), project=project, limit=limit, deep=deep)
-        return CatalogListed(hits=tuple(map(_hit, hits)), names=short_ids(catalog.ids()), unread=unread)
+        return CatalogListed(
+            hits=tuple(map(_hit, hits)), names=short_ids(catalog.ids()), unread=unread, note=catalog.note
+        )
 
 
 def catalog_row(row: IndexRow) -> CatalogRow:

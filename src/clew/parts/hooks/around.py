@@ -84,6 +84,10 @@ class CallHooks(Middleware):
         self._effectful.add(call.id)
         yield
 
+    def stopped(self, call: ToolCallPart, result: ToolResult) -> ToolResult:
+        """Nothing is added."""
+        return result
+
     async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
         """The result stays the tool's, unless a hook puts another in its place or has to say something about it."""
         moment = "PostToolUseFailure" if result.is_error else "PostToolUse"

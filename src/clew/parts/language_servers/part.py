@@ -218,6 +218,10 @@ class EditHook:
         words = f"New diagnostics ({edit.server.name}):\n{lines}"
         return replace(result, text=f"{result.text}\n\n{words}", display=(*result.display, TextBlock(text=words)))
 
+    def stopped(self, call: ToolCallPart, result: ToolResult) -> ToolResult:
+        """Nothing is added."""
+        return result
+
 
 def _text_of(path: str) -> str | None:
     """The file as it is; None: there is none, or none that a server would be asked about."""

@@ -10,7 +10,7 @@ from clew.agents.runner import Job
 from clew.agents.undo_hook import UndoHook
 from clew.host.part import Effect, OpHandlers, OpRefused, Part, PartSession, nothing
 from clew.host.session import Session
-from clew.protocol.display import ChangesBlock
+from clew.protocol.display import ChangesBlock, DiffBlock
 from clew.protocol.events import Event, ShellEnded, ShellProgress, ShellStarted
 from clew.protocol.ids import MAIN_AGENT, EntryId, RequestId, new_entry_id, new_uuid
 from clew.protocol.lookups.base import Lookup
@@ -37,7 +37,8 @@ class Typed:
         self.output = OutputBuffer(None)  # no file: what is kept must be free of secrets
         self.exit_code: int | None = None
         self.problem = ""
-        self.changes: ChangesBlock | None = None
+        self.made: list[DiffBlock | ChangesBlock] = []
+        """What it did to files."""
 
     def started(self) -> ShellStarted:
         """It runs now."""
@@ -52,7 +53,8 @@ class Typed:
             command=redact(self.command),
             output=redact(self.output.text()) + self.problem,
             exit_code=self.exit_code,
-            changes=self.changes,
+            changes=next((block for block in self.made if isinstance(block, ChangesBlock)), None),
+            diffs=tuple(block for block in self.made if isinstance(block, DiffBlock)),
         )
 
 
@@ -168,9 +170,8 @@ class ShellPart(Part):
         if self._undo is None:
             yield
             return
-        async with self._undo.around_typed(typed.command, typed.entry_id, beside=beside) as told:
+        async with self._undo.around_typed(typed.command, typed.entry_id, beside=beside) as typed.made:
             yield
-        typed.changes = told[0] if told else None
 
     async def _execute(self, typed: Typed) -> None:
         request_id = typed.request_id

@@ -5,6 +5,8 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from clew.agents.runner import AgentRunner, Job
 from clew.engine.agent import Agent
 from clew.engine.compaction.compactor import Compactor, stopped
@@ -151,12 +153,12 @@ class Window:
             return
         kept = self._pins()
         words = "\n".join(listed(pin.text or pin.target) for pin in kept)
-        yield CompactionEnded(
+        cleared = CompactionEnded(
             entry_id=new_entry_id(),
             logical_parent_id=conversation.leaf,
             kind="clear",
             tokens_before=self._meter.tokens(self._agent),
-            tokens_after=self._meter.empty_tokens(self._agent) + round(estimate_text(words)),
+            tokens_after=None,
             summary_id=new_entry_id() if kept else None,
             summary=(TextPart(text=f"{CLEARED}\n{words}"),) if kept else (),
             items=tuple(
@@ -169,6 +171,7 @@ class Window:
                 for pin in kept
             ),
         )
+        yield replace(cleared, tokens_after=self._meter.after(self._agent, cleared))
 
     def _range(self, op: Snip) -> tuple[tuple[EntryId, ...], int]:
         """Whole exchanges from the one that holds the first to the one that holds the last. Raises OpRefused."""

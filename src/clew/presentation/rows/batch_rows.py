@@ -120,6 +120,8 @@ def call_details(shown: CallShown, columns: int, level: int, cwd: str = "") -> l
         return preformatted(lines, columns - 1, indent=indent, wrap=False)
     if shown.refused:
         return []
+    if shown.unanswered is not None:
+        return answered_rows(shown.unanswered, columns - 1, indent)
     rows: list[Row] = []
     for block in shown.display:
         if isinstance(block, TableBlock) and block.columns == QUESTION_COLUMNS:

@@ -54,8 +54,12 @@ def block_rows(block: Block, columns: int, *, indent: Row, full: bool, cwd: str 
 
 def _diff(block: DiffBlock, columns: int, indent: Row, *, full: bool, cwd: str) -> list[Row]:
     path = sanitize(shown_path(block.path, cwd), one_line=True)
+    empty = not block.patch and not block.added and not block.removed
     what = "new file" if block.created else ""
+    what = f"{what}, empty" if what and empty else what
     head = clipped((*quiet(indent), Span(path, "dim"), Span(f"  {what}" if what else "", "dim")), columns)
+    if empty:
+        return [head]
     if not block.patch:
         return [head, (*quiet(indent), Span(f"+{block.added:,} −{block.removed:,} lines, too many to show", "dim"))]
     limit = FULL_LINES if full else DIFF_LINES

@@ -161,6 +161,9 @@ def _(passage: ShellPassage, view: View) -> list[Row]:
     rows += behind_gutter(preformatted(shown, view.text_columns))
     if passage.exit_code not in (0, None) and not passage.running:
         rows += behind_gutter([said(f"exit {passage.exit_code}", "error")])
+    for block in passage.made:
+        full = bool(view.opened) or view.density == "full"
+        rows += late.block_rows(block, view.columns - 1, indent=MARGIN, full=full, cwd=passage.cwd)
     return rows
 
 

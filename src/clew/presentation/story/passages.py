@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from clew.commands.base import SessionFacts
 from clew.orient.deeds import Deed
-from clew.protocol.display import Block, DiffBlock
+from clew.protocol.display import Block, ChangesBlock, DiffBlock, TableBlock
 from clew.protocol.events import Event
 from clew.protocol.ids import AgentId, EntryId
 from clew.protocol.lookups.base import Answer
@@ -75,6 +75,8 @@ class CallShown(Struct, frozen=True, kw_only=True):
     """The child agent that made it; empty: the main one."""
     changed_by: Literal["", "hook", "user"] = ""
     """Who gave it another input than the model wrote."""
+    unanswered: TableBlock | None = None
+    """Its questions, where nobody answered them, with why."""
 
 
 class BatchPassage(PassageBase, frozen=True, kw_only=True):
@@ -93,6 +95,9 @@ class ShellPassage(PassageBase, frozen=True, kw_only=True):
     output: str
     exit_code: int | None = None
     running: bool = False
+    made: tuple[DiffBlock | ChangesBlock, ...] = ()
+    """What it did to files."""
+    cwd: str = ""
 
 
 class NotePassage(PassageBase, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from clew.presentation.story.passages import (
     AnswerPassage,
     DiffPassage,
     Level,
+    LinesPassage,
     NotePassage,
     Passage,
     RecapPassage,
@@ -99,6 +100,8 @@ def _(event: ShellEnded, story: Story, at: str) -> Story:
             command=event.command,
             output=event.output,
             exit_code=event.exit_code,
+            made=(*event.diffs, event.changes) if event.changes is not None else event.diffs,
+            cwd=story.facts.cwd,
         ),
     )
 
@@ -126,6 +129,11 @@ def _noted(story: Story, text: str, at: str, level: Level = "info", *, minor: bo
     return added(story, lambda key: NotePassage(key=key, at=at, text=text, level=level, minor=minor))
 
 
+def _commanded(story: Story) -> bool:
+    """Whether a slash command stands right above: what it changed is told there, not only in header and footer."""
+    return bool(story.now) and isinstance(last := story.now[-1], LinesPassage) and bool(last.command)
+
+
 @fold.register
 def _(event: ElicitationAnswered, story: Story, at: str) -> Story:
     words = {"accept": "has your answer", "decline": "was told no", "cancel": "got no answer"}[event.action]
@@ -142,17 +150,19 @@ def _(event: Notice, story: Story, at: str) -> Story:
 @fold.register
 def _(event: ModelChanged, story: Story, at: str) -> Story:
     why = f" ({event.reason})" if event.reason and event.reason != "user" else ""
-    return _noted(story, f"Model: {event.model}{why}", at, minor=not why)
+    return _noted(story, f"Model: {event.model}{why}", at, minor=not why and not _commanded(story))
 
 
 @fold.register
 def _(event: PermissionModeChanged, story: Story, at: str) -> Story:
-    return _noted(story, f"Permission mode: {event.mode}", at, minor=True)
+    return _noted(story, f"Permission mode: {event.mode}", at, minor=not _commanded(story))
 
 
 @fold.register
 def _(event: TitleChanged, story: Story, at: str) -> Story:
-    return _noted(story, f"Title: {event.title}", at, minor=True) if event.source == "user" else story
+    if event.source != "user":
+        return story
+    return _noted(story, f"Title: {event.title}", at, minor=not _commanded(story))
 
 
 @fold.register

@@ -1,6 +1,7 @@
 """How a turn is told: prompts, words, reasoning, calls and their ends."""
 
 from collections.abc import Iterator
+from typing import cast
 
 from msgspec.structs import replace
 
@@ -20,6 +21,7 @@ from clew.presentation.story.passages import (
     WordsPassage,
 )
 from clew.presentation.story.story import LATE, Story, added, fold, known, put, settled, with_call
+from clew.protocol.display import TableBlock
 from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
@@ -31,6 +33,7 @@ from clew.protocol.events import (
     PlanAnswered,
     PlanProposed,
     PromptAccepted,
+    QuestionAnswered,
     QuestionAsked,
     ReasoningDelta,
     ReplyWithdrawn,
@@ -46,6 +49,7 @@ from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import (
     DocumentPart,
     ImagePart,
+    Json,
     Part,
     ReasoningPart,
     TextPart,
@@ -183,8 +187,11 @@ def _(event: ReplyWithdrawn, story: Story, at: str) -> Story:
                 kept.append(replace(passage, calls=calls))
         elif not (passage.key.startswith(f"{event.reply_id}:") and (passage.entry_id in void or not passage.entry_id)):
             kept.append(passage)
-        elif (trace := _trace(passage)) is not None:
+        elif not event.words and (trace := _trace(passage)) is not None:
             kept.append(trace)
+    if event.words:
+        key = f"{event.reply_id}:withdrawn"
+        kept.append(WordsPassage(key=key, at=at, text=event.words, withdrawn=True))
     return replace(story, now=tuple(kept))
 
 
@@ -257,6 +264,28 @@ def _(event: ApprovalResolved, story: Story, at: str) -> Story:
 @fold.register
 def _(event: QuestionAsked, story: Story, at: str) -> Story:
     return with_call(story, event.call_id, lambda shown: replace(shown, state="asking"))
+
+
+def _objects(value: object) -> list[Json]:
+    items = cast("list[object]", value) if isinstance(value, list) else []
+    return [cast("Json", one) for one in items if isinstance(one, dict)]
+
+
+UNANSWERED = {"user": "declined by you", "interrupt": "not answered: you stopped the turn"}
+
+
+@fold.register
+def _(event: QuestionAnswered, story: Story, at: str) -> Story:
+    if not event.declined:
+        return story
+
+    def unanswered(shown: CallShown) -> CallShown:
+        asked = _objects(shown.call.arguments.get("questions"))
+        why = UNANSWERED.get(event.by, "not answered: nobody was there")
+        rows = tuple((question, why) for one in asked if isinstance(question := one.get("question"), str))
+        return replace(shown, unanswered=TableBlock(columns=("question", "answer"), rows=rows) if rows else None)
+
+    return with_call(story, event.call_id, unanswered)
 
 
 @fold.register

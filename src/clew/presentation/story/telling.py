@@ -16,7 +16,6 @@ from clew.presentation.story.passages import (
     NotePassage,
     Passage,
     PromptPassage,
-    WordsPassage,
 )
 from clew.presentation.story.story import Story, added, fold, settled
 from clew.presentation.story.story_of_remarks import before_recap
@@ -89,16 +88,11 @@ def _of_child(envelope: Envelope, story: Story) -> Story:
 
 
 def retold(events: tuple[Recorded, ...], cwd: str = "") -> tuple[Passage, ...]:
-    """The passages of events that were read back from the log. What was withdrawn left a trace on the screen it was
-    shown on, and there alone."""
+    """The passages of events that were read back from the log, the traces of withdrawn words among them."""
     story = Story(facts=SessionFacts(cwd=cwd), mark=f"{events[0].at}+{len(events)}#" if events else "#")
     for recorded in events:
         story = fold(recorded.event, story, recorded.at)
-    return tuple(settled(passage) for passage in story.passages if not _withdrawn(passage))
-
-
-def _withdrawn(passage: Passage) -> bool:
-    return isinstance(passage, WordsPassage) and passage.withdrawn
+    return tuple(settled(passage) for passage in story.passages)
 
 
 def remarked(story: Story, lines: tuple[str, ...], *, level: Level = "info", command: str = "") -> Story:

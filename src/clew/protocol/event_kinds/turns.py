@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 from clew.protocol.base import DurableEvent, LiveEvent
-from clew.protocol.display import Block, ChangesBlock
+from clew.protocol.display import Block, ChangesBlock, DiffBlock
 from clew.protocol.ids import CallId, EntryId, MessageId, PromptId, RequestId
 from clew.protocol.messages import Part, ToolCallPart, ToolResultPart
 from clew.protocol.standing import Actor
@@ -38,6 +38,8 @@ class ShellEnded(DurableEvent, frozen=True, kw_only=True, tag="shell.ended"):
     """None: it was stopped, or could not be started and `output` says why."""
     changes: ChangesBlock | None = None
     """What it did to the files of the workspace, where that is kept."""
+    diffs: tuple[DiffBlock, ...] = ()
+    """The text files among them, like those of an edit."""
 
 
 TurnEndReason = Literal[
@@ -202,6 +204,8 @@ class ReplyWithdrawn(DurableEvent, frozen=True, kw_only=True, tag="reply.withdra
     reply_id: MessageId
     entry_ids: tuple[EntryId, ...]
     reason: str
+    words: str = ""
+    """What a person saw of it, bounded: the trace that stays on screens."""
 
 
 class AttemptEnded(DurableEvent, frozen=True, kw_only=True, tag="attempt.ended"):
@@ -278,6 +282,8 @@ class ResultReplaced(DurableEvent, frozen=True, kw_only=True, tag="result.replac
 
     call_id: CallId
     replacement: str
+    keeps_media: bool = False
+    """It stands for the words of the result alone; pictures and documents beside them stay."""
 
 
 class RetryScheduled(LiveEvent, frozen=True, kw_only=True, tag="retry.scheduled"):

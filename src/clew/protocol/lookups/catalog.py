@@ -112,6 +112,8 @@ class CatalogListed(Answer, frozen=True, kw_only=True, tag="catalog.listed"):
     """As much of each id as tells it from the others."""
     unread: int = 0
     """Sessions that there was no time to read yet."""
+    note: str = ""
+    """What a person should know of the list itself: it was damaged and made anew."""
 
 
 class ListCatalog(Lookup[CatalogListed], frozen=True, kw_only=True, tag="catalog.list"):

@@ -22,7 +22,7 @@ from clew.protocol.ids import EntryId, MessageId
 from clew.protocol.messages import Message, tool_calls
 from clew.transcript.chain.chain import build_chain
 from clew.transcript.chain.links import is_boundary, is_snip, parent_of, result_calls, sets_tip, undone_by, uuid_of
-from clew.transcript.chain.view import Replacements, messages_of
+from clew.transcript.chain.view import Replacements, messages_of, view
 
 if TYPE_CHECKING:
     from clew.transcript.past.reader import LoadedLog
@@ -56,7 +56,7 @@ class Conversation:
         knew more than the entries say (damage it bridged, a cut it was asked for); without them they are computed.
         `reread`: the file once more, when something that was left out of view is needed again."""
         self._sink = sink
-        self._session_id = session_id
+        self.session_id = session_id
         self._sidechain = sidechain
         self._reread = reread
         self.entries: list[Entry] = list(entries)
@@ -94,6 +94,10 @@ class Conversation:
         """What the model sees, as `view()` computes it from the same entries."""
         self._refresh()
         return (*self._settled_messages, *self._tail_messages)
+
+    def messages_with(self, more: Sequence[Entry]) -> tuple[Message, ...]:
+        """What the model would see if these entries joined; nothing is written."""
+        return view([*self.entries, *more], session_id=self.session_id, sidechain=self._sidechain)
 
     def chain(self) -> tuple[Entry, ...]:
         """The entries behind the view, oldest first."""
@@ -181,7 +185,7 @@ class Conversation:
 
     def _rebuild(self) -> None:
         """From all entries, as a reader would."""
-        chain = build_chain(self.entries, session_id=self._session_id, sidechain=self._sidechain)
+        chain = build_chain(self.entries, session_id=self.session_id, sidechain=self._sidechain)
         self._reset(chain.entries, chain.leaf)
 
     def _reset(self, chain: Sequence[Entry], leaf: EntryId | None) -> None:
@@ -201,7 +205,7 @@ class Conversation:
     def _refresh(self) -> None:
         if not self._stale:
             return
-        chain = build_chain(self._tail, session_id=self._session_id, sidechain=self._sidechain, root=self._root)
+        chain = build_chain(self._tail, session_id=self.session_id, sidechain=self._sidechain, root=self._root)
         self._tail_chain = chain.entries
         self._tail_messages = messages_of(chain.entries, self._replacements)
         self._leaf = chain.leaf if chain.entries else self._root

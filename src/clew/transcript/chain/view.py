@@ -32,6 +32,7 @@ class Replacements:
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self._frozen: dict[CallId, str] = {}
+        self._beside_media: set[CallId] = set()
         self._trims: dict[EntryId, ViewTrimmed] = {}
         self.results: dict[CallId, str] = {}
         self.media: dict[EntryId, list[TrimmedPart]] = {}
@@ -43,12 +44,20 @@ class Replacements:
         """The calls whose results left the view by a trim that stands."""
         return frozenset(call_id for event in self._trims.values() for call_id in event.results)
 
+    def keeps_media(self, call_id: CallId) -> bool:
+        """Whether what stands for a result stands for its words alone."""
+        if call_id not in self._beside_media:
+            return False
+        return not any(call_id in event.results for event in self._trims.values())
+
     def note(self, entry: Entry) -> bool:
         """Take one more entry; whether it changed what stands for something."""
         if isinstance(entry, ContentReplacementEntry):
             if entry.call_id in self._frozen:
                 return False  # the first one of a call counts: it was sent
             self._frozen[entry.call_id] = entry.replacement
+            if entry.keeps_media:
+                self._beside_media.add(entry.call_id)
             self.results.setdefault(entry.call_id, entry.replacement)
             return True
         if isinstance(entry, EventEntry):
@@ -131,13 +140,16 @@ def _user_parts(entry: UserEntry, replacements: Replacements) -> tuple[Part, ...
         content = _without_media(content, trimmed)
     if not replacements.results:
         return content
-    return tuple(_replaced(part, replacements.results) for part in content)
+    return tuple(_replaced(part, replacements) for part in content)
 
 
-def _replaced(part: Part, results: dict[CallId, str]) -> Part:
-    if isinstance(part, ToolResultPart) and part.call_id in results:
-        return msgspec.structs.replace(part, content=results[part.call_id])
-    return part
+def _replaced(part: Part, replacements: Replacements) -> Part:
+    if not isinstance(part, ToolResultPart) or part.call_id not in replacements.results:
+        return part
+    text = replacements.results[part.call_id]
+    if isinstance(part.content, str) or not replacements.keeps_media(part.call_id):
+        return msgspec.structs.replace(part, content=text)
+    return msgspec.structs.replace(part, content=(TextPart(text=text), *part.content[1:]))
 
 
 def _without_media(parts: tuple[Part, ...], trimmed: Iterable[TrimmedPart]) -> tuple[Part, ...]:

@@ -37,8 +37,12 @@ SCHEMA = (
 )
 
 
+CHECKED_BYTES = 256 * 1024 * 1024
+"""An index up to this size is looked through when it is opened; a larger one tells its damage when it is met."""
 _BUSY_S = 10.0
 _POLL_S = 0.01
+DAMAGE_WORDS = ("no such table", "no such column", "malformed", "unsupported file format", "has no column")
+"""In messages that SQLite files under operation, though the bytes of the file are at fault."""
 _SEARCHED_DOCUMENTS = 2000
 
 
@@ -47,6 +51,8 @@ class SessionIndex:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self.was_damaged = False
+        """The file that lay there could not be used and was thrown away."""
         self._db = self._open()
 
     def close(self) -> None:
@@ -241,8 +247,13 @@ class SessionIndex:
         except sqlite3.OperationalError as error:
             if "locked" in str(error):
                 raise
+            if any(word in str(error) for word in DAMAGE_WORDS):
+                self.was_damaged = True
+                self.discard()
+                return _connect(str(self._path))
             return _connect(":memory:")  # a home that cannot be written: everything still works, only slower
-        except sqlite3.DatabaseError:
+        except sqlite3.DatabaseError as error:
+            self.was_damaged = not isinstance(error, OtherVersion)
             self.discard()
             return _connect(str(self._path))
         except OSError:
@@ -259,7 +270,21 @@ class SessionIndex:
         with contextlib.suppress(sqlite3.Error):
             self._db.close()
         self.discard()
-        return SessionIndex(self._path)
+        index = SessionIndex(self._path)
+        index.was_damaged = True
+        return index
+
+
+class OtherVersion(sqlite3.DatabaseError):
+    """The index was made by another version of clew."""
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether an index that was read brought this about because its bytes are not what was written."""
+    if isinstance(error, sqlite3.OperationalError):
+        return "locked" not in str(error)
+    # A changed byte may also be the kind of a value: a path that is no text, a size that is no number.
+    return isinstance(error, sqlite3.DatabaseError | msgspec.MsgspecError | ValueError | TypeError)
 
 
 def _connect(path: str) -> sqlite3.Connection:
@@ -273,17 +298,26 @@ def _connect(path: str) -> sqlite3.Connection:
         db.execute("PRAGMA cache_size = -32000")
         version = db.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, VERSION):
-            raise sqlite3.DatabaseError(f"index of another version: {version}")
+            raise OtherVersion(f"index of another version: {version}")
         if version != VERSION:
             db.execute("BEGIN IMMEDIATE")
             for statement in SCHEMA:
                 db.execute(statement)
             db.execute(f"PRAGMA user_version = {VERSION}")
             db.execute("COMMIT")
+        elif path != ":memory:" and os.stat(path).st_size <= CHECKED_BYTES:
+            _look_through(db)
     except BaseException:
         db.close()
         raise
     return db
+
+
+def _look_through(db: sqlite3.Connection) -> None:
+    """Raises DatabaseError where a page of the tables or of the words is damaged."""
+    found = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if found != "ok":
+        raise sqlite3.DatabaseError(found)
 
 
 def _write_ahead(db: sqlite3.Connection) -> None:

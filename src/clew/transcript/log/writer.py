@@ -175,7 +175,13 @@ class TranscriptWriter:
             if self._materialised and self._drained():
                 self._settle_doubt()
             if self._queue and self._materialised:
-                self._notify("error", f"{len(self._queue)} entries of {self.path.name} could not be saved")
+                many = "entry" if len(self._queue) == 1 else f"{len(self._queue)} entries"
+                why = f": {self._failing}" if self._failing else ""
+                self._notify(
+                    "error",
+                    f"the last {many} of this session could not be saved{why}; what came before is kept, if anything: "
+                    f"clew --resume {self.session_id}",
+                )
             self._let_go()
 
     def _drained(self) -> bool:

@@ -68,10 +68,14 @@ def entries_of(event: Event, stamp: Stamp) -> tuple[KnownEntry, ...]:
         case RangeSnipped():
             return (_snip(event, stamp),)
         case ReplyWithdrawn():
-            if not event.entry_ids:
-                return ()  # only words that were never written
+            if not event.entry_ids and not event.words:
+                return ()  # nobody saw anything of it
             withdrawn = TombstoneEntry(
-                targets=event.entry_ids, reason=event.reason, reply_id=event.reply_id, **stamp.keyed()
+                targets=event.entry_ids,
+                reason=event.reason,
+                reply_id=event.reply_id,
+                words=event.words,
+                **stamp.keyed(),
             )
             return (withdrawn,)
         case PromptQueued() | PromptWithdrawn() if not event.kept:
@@ -148,7 +152,7 @@ def _spoken(
 def _typed(event: ShellEnded, stamp: Stamp) -> UserEntry:
     """A command of the user's own, in the form that readers of such files know; no prompt, so never a goal."""
     block = TerminalBlock(command=event.command, output=event.output, exit_code=event.exit_code)
-    display = (block,) if event.changes is None else (block, event.changes)
+    display = (block, *event.diffs) if event.changes is None else (block, *event.diffs, event.changes)
     details = ResultDetails(display=display, name=TYPED, request_id=event.request_id)
     return UserEntry(
         uuid=event.entry_id,
@@ -226,7 +230,12 @@ def _snip(event: RangeSnipped, stamp: Stamp) -> SystemEntry:
 def _keyed(event: DurableEvent, stamp: Stamp) -> KnownEntry:
     match event:
         case ResultReplaced():
-            return ContentReplacementEntry(call_id=event.call_id, replacement=event.replacement, **stamp.keyed())
+            return ContentReplacementEntry(
+                call_id=event.call_id,
+                replacement=event.replacement,
+                keeps_media=event.keeps_media,
+                **stamp.keyed(),
+            )
         case ApprovalRequested() | ApprovalResolved():
             resolved = isinstance(event, ApprovalResolved)
             return ApprovalEntry(

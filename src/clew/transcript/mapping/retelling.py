@@ -4,7 +4,7 @@ from typing import Any, cast, get_args
 
 import msgspec
 
-from clew.protocol.display import Block, ChangesBlock, TerminalBlock
+from clew.protocol.display import Block, ChangesBlock, DiffBlock, TerminalBlock
 from clew.protocol.entries import (
     AiTitleEntry,
     ApprovalEntry,
@@ -61,7 +61,9 @@ def events_of(entry: Entry) -> tuple[Durable, ...]:
         case SystemEntry(subtype="snip_boundary"):
             return (_snipped(entry),)
         case TombstoneEntry():
-            return (ReplyWithdrawn(reply_id=_id(entry.reply_id), entry_ids=entry.targets, reason=entry.reason),)
+            reply = _id(entry.reply_id)
+            withdrawn = ReplyWithdrawn(reply_id=reply, entry_ids=entry.targets, reason=entry.reason, words=entry.words)
+            return (withdrawn,)
         case TurnResultEntry():
             return (_turn_of(entry),)
         case _:
@@ -116,6 +118,7 @@ def _typed_of(entry: UserEntry) -> ShellEnded | None:
         output=block.output,
         exit_code=block.exit_code,
         changes=next((item for item in details.display if isinstance(item, ChangesBlock)), None),
+        diffs=tuple(item for item in details.display if isinstance(item, DiffBlock)),
     )
 
 
@@ -192,7 +195,9 @@ def _turn_of(entry: TurnResultEntry) -> TurnEnded:
 def _from_keyed(entry: Entry) -> tuple[Durable, ...]:
     match entry:
         case ContentReplacementEntry():
-            return (ResultReplaced(call_id=entry.call_id, replacement=entry.replacement),)
+            return (
+                ResultReplaced(call_id=entry.call_id, replacement=entry.replacement, keeps_media=entry.keeps_media),
+            )
         case ApprovalEntry():
             return (_approval_of(entry),)
         case BatchLabelEntry():

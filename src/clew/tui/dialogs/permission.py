@@ -14,7 +14,15 @@ from clew.presentation.approval_text import (
     untold_arguments,
     usual_offers,
 )
-from clew.presentation.edit_preview import EDITS, TOLD, change_lines, change_words, changes_of, patch_lines
+from clew.presentation.edit_preview import (
+    CONTEXT_LINES,
+    EDITS,
+    TOLD,
+    change_lines,
+    change_words,
+    changes_of,
+    patch_lines,
+)
 from clew.presentation.rows.spans import Row, Span, preformatted, width_of, wrapped
 from clew.protocol.display import DiffBlock
 from clew.protocol.events import ApprovalRequested, ApprovalResolved, Event, RuleOffer
@@ -34,6 +42,9 @@ BAR = Span("│ ", "dim")
 AGAIN = Span("┆ ", "dim")
 """Before the further rows of a line that was too long: no line of the text can pose as one of ours."""
 PLACES = {"session": "for this session", "project": "always in this project", "user": "always, for you"}
+
+LOW_ROWS, LOW_AROUND = 24, 0
+"""On a screen with fewer rows the change itself is shown, without the lines around it."""
 
 
 def open_dialog(event: Event, context: DialogContext) -> Dialog:
@@ -232,7 +243,8 @@ class PermissionDialog(Dialog):
     def _change_rows(self, columns: int) -> list[Row]:
         limit = self._bounds.argument_chars
         if self._preview is not None:
-            return _framed(patch_lines(self._preview.patch, max_chars=limit), columns)
+            around = LOW_AROUND if self.screen.size.height < LOW_ROWS else CONTEXT_LINES
+            return _framed(patch_lines(self._preview.patch, max_chars=limit, around=around), columns)
         rows: list[Row] = []
         for number, change in enumerate(self._changes, start=1):
             heading = change_words(change, number, len(self._changes))

@@ -11,7 +11,7 @@ from clew.composing.draft import DraftFile
 from clew.composing.history import MAX_ITEM_CHARS
 from clew.composing.images import ImageProblem, pasted_path
 from clew.composing.keymap import Keymap
-from clew.composing.meaning import MARKS, Mode, mode_of
+from clew.composing.meaning import Mode, mode_of
 from clew.composing.outside import EditorProblem
 from clew.composing.pasted import as_pasted, is_long
 from clew.composing.typed_input import TypedInput, understood
@@ -30,6 +30,9 @@ from clew.tui.prompt.search import PromptSearch
 from clew.tui.prompt.vim import vim_for
 
 PLACEHOLDER = "ask for something; @ file  / command  ! shell"
+
+OWN_BAR = "›"
+"""Beside what is no word for the model. Which it is says its own first character, once."""
 
 
 class Prompt(EditArea):
@@ -153,7 +156,7 @@ class Prompt(EditArea):
 
     def update_suggestion(self) -> None:
         """Textual calls this after every change of the text, before the next key is looked at."""
-        self.set_bar(MARKS[self.mode])
+        self.set_bar("" if self.mode == "prompt" else OWN_BAR)
         if not self.is_searching:
             self.completing.changed()
             self._draft.changed()

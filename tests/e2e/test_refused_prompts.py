@@ -1,0 +1,75 @@
+"""Prompts that a full window refused do not fill it, and receipts say what `/context` says."""
+
+import json
+import re
+from pathlib import Path
+
+from e2e.compaction_lab import Lab, fill, text_of, words
+
+OFF = {"compaction": {"auto": False}}
+
+
+def size(lab: Lab) -> int:
+    """What `/context` says."""
+    out = lab.clew("-p", "/context", "-c", "--output-format", "json", "--model", "ollama/small", "--trust")
+    return json.loads(out)["context"]["tokens"]
+
+
+def figure(text: str) -> int:
+    """The tokens in what `/context` shows."""
+    found = re.search(r"([\d,]+) (?:of [\d,]+ )?tokens", text)
+    assert found is not None
+    return int(found[1].replace(",", ""))
+
+
+def test_prompts_that_were_refused_for_want_of_room_do_not_pile_up(tmp_path: Path) -> None:
+    with Lab(tmp_path, settings=OFF) as lab:
+        person = lab.start()
+        fill(lab, person, 5, tokens=900)
+        lab.turn(person, f"ask900 {words(300)}")
+        person.leave()
+        once = size(lab)
+        person = lab.start("--continue")
+        for number in range(901, 905):
+            shown = lab.turn(person, f"ask{number} {words(300)}")
+            assert "/compact" in shown
+        person.leave()
+        assert size(lab) < once + 60, "the newest took the place of the others"
+        person = lab.start("--continue")
+        lab.last = {"text": "fine"}
+        lab.ask(person, "/compact fast", r"cleared|Not compacted|no old outputs|Cleared")
+        lab.ask(person, "/compact", r"Compacted \(manual\)")
+        lab.turn(person, "ask905 and now")
+        sent = text_of(lab.asked[-1].request)
+        assert "ask905" in sent
+        assert "ask904" in sent, "what was asked last and never sent is not lost"
+        assert "ask901" not in sent
+
+
+def test_a_paste_that_never_fitted_does_not_refuse_what_comes_after_it(tmp_path: Path) -> None:
+    with Lab(tmp_path, settings=OFF) as lab:
+        person = lab.start()
+        lab.last = {"text": "fine"}
+        lab.turn(person, "ask000 hello")
+        before = len(lab.asked)
+        lab.turn(person, f"ask001 {words(9_000)}")
+        assert len(lab.asked) == before, "it was not sent"
+        lab.turn(person, "ask002 something short")
+        assert len(lab.asked) == before + 1
+        sent = text_of(lab.asked[-1].request)
+        assert "ask002" in sent
+        assert "ask001" not in sent
+
+
+def test_the_receipt_and_context_say_the_same_to_the_digit(tmp_path: Path) -> None:
+    with Lab(tmp_path, window=16_000) as lab:
+        person = lab.start()
+        fill(lab, person, 6)
+        for command, until in (("/compact", r"Compacted \(manual\): [^\n]*"), ("/clear", r"The window is empty")):
+            before = lab.ask(person, "/context", r"Room is made by itself[^\n]*\n")
+            lab.ask(person, command, until)
+            receipt = lab.events("compaction.ended")[-1]
+            after = lab.ask(person, "/context", r"Room is made by itself[^\n]*\n")
+            figures = [figure(text) for text in (before, after)]
+            assert [receipt["tokens_before"], receipt["tokens_after"]] == figures
+            fill(lab, person, 1)
