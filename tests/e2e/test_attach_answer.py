@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from clew.protocol.rights import Rights
+from clew.protocol.base import Rights
 from clew.protocol.wire import WIRE_VERSION, Hello, line_of
 from clew.system.peers import has_peer_credentials
 from e2e.command import Place, until

@@ -21,10 +21,10 @@ from msgspec.structs import replace
 from clew.host.remote_client import NotReached, RemoteClient, reach
 from clew.host.socket_server import SocketServer
 from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel
+from clew.protocol.base import Rights
 from clew.protocol.events import ApprovalRequested, ApprovalResolved, OpAccepted, OpRejected, SessionEnded, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, AgentId, OpId, RequestId
 from clew.protocol.ops import AnswerApproval, Close, Interrupt, Op, SetTitle, SubmitPrompt
-from clew.protocol.rights import Rights
 from clew.transcript.log.lease import Owner, this_process
 from clew.transcript.log.store import subagent_path
 from clew.transcript.past.reader import load

@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from msgspec.structs import replace
 
+from clew.protocol.base import Rights
 from clew.protocol.events import (
     AgentChanged,
     ArgumentsDelta,
@@ -28,7 +29,6 @@ from clew.protocol.events import (
 )
 from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
 from clew.protocol.ops import AnswerOp, Leave, Op, Sync
-from clew.protocol.rights import Rights
 
 MAX_LIVE = 512
 """Queued events that may be dropped; beyond this the older half goes."""

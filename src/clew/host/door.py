@@ -16,6 +16,7 @@ from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, Sever
 from clew.host.replay import Replay
 from clew.host.session import Session
 from clew.host.slash_names import SlashNames, as_said
+from clew.protocol.base import Rights
 from clew.protocol.events import (
     Envelope,
     Event,
@@ -49,7 +50,6 @@ from clew.protocol.ops import (
     SwitchSession,
     WithdrawPrompt,
 )
-from clew.protocol.rights import Rights
 
 LAST_ANSWERS_S = 5.0
 NOT_WAITED_FOR = ("FindFiles",)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from clew.host.request import SessionRequest
 from clew.host.workspace import Workspace
+from clew.protocol.base import Rights
 from clew.protocol.events import GuestsChanged
 from clew.protocol.ids import SessionId
 from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.ops import Close
-from clew.protocol.rights import Rights
 
 if TYPE_CHECKING:
     from clew.host.connection import Connection

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from clew import __version__
+from clew.protocol.base import Rights
 from clew.protocol.events import Envelope, SessionStarted
 from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
 from clew.protocol.ops import Close, Leave, Op
-from clew.protocol.rights import Rights
 from clew.protocol.wire import (
     MAX_FRAME_BYTES,
     WIRE_VERSION,

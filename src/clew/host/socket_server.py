@@ -16,9 +16,9 @@ from typing import Any
 from clew import __version__
 from clew.host.connection import Connection, Listener
 from clew.host.door import Door
+from clew.protocol.base import rights_of
 from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.ops import Leave
-from clew.protocol.rights import rights_of
 from clew.protocol.wire import (
     MAX_FRAME_BYTES,
     WIRE_VERSION,

@@ -8,7 +8,7 @@ from clew.permissions.access import Decision, FileOp
 from clew.permissions.names import CRITICAL, odd_name, program_place, protected_name, secret_name
 from clew.permissions.own_state import own_state, private_inodes, sealed_inodes
 from clew.permissions.paths import Resolved, beneath, resolve
-from clew.system.installation import own_installation
+from clew.system.home import own_installation
 from clew.text.lazy_pattern import LazyPattern
 
 _DISKS = LazyPattern(

@@ -1,14 +1,35 @@
-"""What all events and all ops have in common, the envelope that gives each event its address, and tagged unions.
+"""What all events and all ops have in common, rights, the envelope that gives each event its address, and unions.
 
 Unions are made from the classes themselves: a new event, op or ask is one class, and no list names it.
 """
 
+from enum import IntEnum
 from typing import Any, ClassVar, Union
 
 from msgspec import Struct
 
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, OpId, SessionId
-from clew.protocol.rights import Rights
+
+
+class Rights(IntEnum):
+    """What a connection may do at a session, checked in `host/connection.py`. Each includes those before it."""
+
+    WATCH = 1
+    """Hear what happens and look things up."""
+    ANSWER = 2
+    """Also answer what waits for a person."""
+    DRIVE = 3
+    """Also prompt, interrupt, change what is in force, and end the session."""
+
+    @property
+    def word(self) -> str:
+        """For people and for the wire."""
+        return self.name.lower()
+
+
+def rights_of(word: str) -> Rights | None:
+    """The rights of this name; None for a word that is none."""
+    return next((rights for rights in Rights if rights.word == word), None)
 
 
 class EventBase(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="event"):

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, ClassVar
 
-from clew.protocol.base import EventBase, OpBase, union_of
+from clew.protocol.base import EventBase, OpBase, Rights, union_of
 from clew.protocol.event_kinds.context import (
     CompactionEnded,
     CompactionFailed,
@@ -41,7 +41,6 @@ from clew.protocol.op_kinds.programs import (
     RegisterHooks,
 )
 from clew.protocol.op_kinds.slash_names import ChooseSkills, InvocableOp, UseInvocable
-from clew.protocol.rights import Rights
 
 
 class SubmitPrompt(OpBase, frozen=True, kw_only=True, tag="prompt.submit"):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from clew.system.git.neutral import SYSTEM_DIRS
+from clew.system.home import SYSTEM_DIRS
 from clew.text.guarded_names import word_set
 
 

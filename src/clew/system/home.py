@@ -1,12 +1,17 @@
-"""Where clew keeps its own state."""
+"""Where clew keeps its own state, where it is installed itself, and where systems keep programs."""
 
 import os
+import sys
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from clew.system.private_files import private_dir
 
-__all__ = ["clew_home", "private_dir", "saved_keys_path", "socket_dir"]
+__all__ = ["SYSTEM_DIRS", "clew_home", "own_installation", "private_dir", "saved_keys_path", "socket_dir"]
+
+SYSTEM_DIRS = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin", "/run/current-system/sw/bin")
+PACKAGES = ("site-packages", "dist-packages")
 
 
 def clew_home(env: Mapping[str, str] | None = None) -> Path:
@@ -26,3 +31,14 @@ def socket_dir(env: Mapping[str, str], home: Path) -> Path:
     runtime = env.get("XDG_RUNTIME_DIR", "")
     usable = os.path.isabs(runtime) and os.path.isdir(runtime) and os.access(runtime, os.W_OK)
     return Path(runtime) / "clew" if usable else home / "run"
+
+
+@cache
+def own_installation() -> tuple[str, ...]:
+    """The places of clew's code, of the packages beside it and of its virtual environment, resolved."""
+    package = os.path.realpath(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    above = os.path.dirname(package)
+    found = [above if os.path.basename(above) in PACKAGES else package]
+    if sys.prefix != sys.base_prefix:
+        found.append(os.path.realpath(sys.prefix))
+    return tuple(dict.fromkeys(found))

@@ -28,13 +28,13 @@ from clew.parts.orientation.part import OrientationPart
 from clew.parts.permissions.part import PermissionPart
 from clew.parts.preferences.part import PreferencePart
 from clew.permissions.policy import make_policy
+from clew.protocol.base import Rights
 from clew.protocol.entries import Entry
 from clew.protocol.events import Envelope, Event, SessionStarted
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.lookups.rules_and_models import ListModels, ModelRow, ModelsListed
 from clew.protocol.ops import Close, Op
-from clew.protocol.rights import Rights
 from clew.tools.base import Tool
 from clew.tools.toolset import ToolSet
 from clew.transcript.chain.conversation import Conversation

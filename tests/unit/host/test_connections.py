@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel, Wait
-from clew.protocol.base import OpBase, leaves
+from clew.protocol.base import OpBase, Rights, leaves, rights_of
 from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
@@ -31,7 +31,6 @@ from clew.protocol.ops import (
     SubmitPrompt,
     SwitchSession,
 )
-from clew.protocol.rights import Rights, rights_of
 from engine.harness import TestHost, asks
 from unit.host.room import Front, furnished, session_with
 

@@ -10,11 +10,10 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from clew.cli.command_names import COMMANDS, RESERVED
+from clew.cli.own_process import hold_collection, say
 from clew.cli.parser import OneLineParser
 from clew.cli.run.agent_checks import check, is_headless, lacks_print
 from clew.cli.run.agent_flags import add_all
-from clew.cli.run.garbage import begin
-from clew.cli.voice import say
 
 FIRST_BYTE_S = 3.0
 """With a prompt given, how long a pipe may stay silent before it is taken for none."""
@@ -113,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
 
         sys.stdout.write(f"clew {__version__}\n")
         return 0
-    begin()
+    hold_collection()
     if not is_headless(args):
         return run_conversation(args)
     ended_in_order()

@@ -12,11 +12,10 @@ from functools import partial
 from msgspec.structs import replace
 
 from clew.assembly.place import answer_at
-from clew.cli.run.garbage import settled
+from clew.cli.own_process import begin_collection, say
 from clew.cli.run.print_mode import failed, listed
 from clew.cli.run.request import picked, request_of
 from clew.cli.sub.place import make_hub
-from clew.cli.voice import say
 from clew.config.errors import SettingsError
 from clew.config.schema import Settings
 from clew.host.hub import NoSuchSession
@@ -87,7 +86,7 @@ async def converse(args: argparse.Namespace, request: SessionRequest, settings: 
     hub = make_hub()
     session = hub.open(request)
     client = hub.connect(session)
-    settled()
+    begin_collection()
     code = await talk(client, request, settings, plain=args.plain, prompt=args.prompt or "", verbose=args.verbose)
     with contextlib.suppress(NoSuchSession):  # the screen may have gone on with another session, and closed that
         if guests := hub.guests(session):

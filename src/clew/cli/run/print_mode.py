@@ -9,9 +9,8 @@ import sys
 from msgspec.structs import replace
 
 from clew.assembly.opening import open_session
-from clew.cli.run.garbage import settled
+from clew.cli.own_process import begin_collection, say
 from clew.cli.run.request import picked, request_of
-from clew.cli.voice import say
 from clew.config.errors import SettingsError
 from clew.headless.run import HeadlessOptions, print_unstarted, run_headless
 from clew.headless.stop_signals import INTERRUPTED_CODE, hold_signals
@@ -86,7 +85,7 @@ def ended_by(error: BaseException) -> int:
 
 async def converse(args: argparse.Namespace, client: Client, prompt: str) -> int:
     """The whole run."""
-    settled()
+    begin_collection()
     options = HeadlessOptions(
         output_format=args.output_format,
         partial=args.include_partial_messages,

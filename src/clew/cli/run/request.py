@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from clew.cli.own_process import say_level
 from clew.cli.run.agent_checks import split_rules
-from clew.cli.voice import say_level
 from clew.config.load import ALL_SOURCES
 from clew.host.request import SessionRequest
 from clew.host.workspace import remember_trust

@@ -8,7 +8,7 @@ import sys
 from msgspec.structs import replace
 
 from clew.assembly.opening import open_session
-from clew.cli.run.garbage import settled
+from clew.cli.own_process import begin_collection
 from clew.cli.run.interactive import workspace_of
 from clew.cli.run.print_mode import READS_SESSION_STATE, ended_by, hear_no_signals, words_for
 from clew.cli.run.request import picked, request_of
@@ -45,7 +45,7 @@ def run_stream(args: argparse.Namespace) -> int:
 
 async def converse(args: argparse.Namespace, client: Client, settings: Settings) -> int:
     """The whole run."""
-    settled()
+    begin_collection()
     options = DialogueOptions(
         partial=args.include_partial_messages,
         hooks=getattr(args, "include_hook_events", False),

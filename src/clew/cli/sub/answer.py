@@ -10,12 +10,12 @@ from clew.cli.sub.live_session import NotReached, live_session, reach_session, r
 from clew.host.remote_client import RemoteClient
 from clew.presentation.story.story import Story
 from clew.presentation.story.telling import told
+from clew.protocol.base import Rights
 from clew.protocol.events import Envelope, OpAccepted, OpRejected, SnapshotTaken
 from clew.protocol.ids import OpId, RequestId
 from clew.protocol.lookups.base import LookupMisused, LookupRefused
 from clew.protocol.lookups.catalog import NamedSession
 from clew.protocol.ops import AnswerApproval, Op, Sync, to_agent
-from clew.protocol.rights import Rights
 from clew.protocol.state import OpenAsk
 from clew.text.terminal_text import sanitize
 

@@ -12,9 +12,9 @@ from clew.config.errors import SettingsError
 from clew.config.schema import Settings
 from clew.host.request import SessionRequest
 from clew.host.workspace import workspace_of
+from clew.protocol.base import Rights
 from clew.protocol.lookups.base import LookupMisused, LookupRefused
 from clew.protocol.lookups.catalog import NamedSession
-from clew.protocol.rights import Rights
 from clew.text.terminal_text import sanitize
 
 HELP = "the screen of a session that runs in another terminal"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from clew.cli.voice import say
+from clew.cli.own_process import say
 from clew.config.errors import SettingsError
 from clew.host.workspace import open_workspace
 from clew.llm.errors import LLMError, UnknownModel

@@ -6,8 +6,8 @@ from clew.cli.own_state_commands import below_session
 from clew.cli.sub.agent_homes import OWN, chosen_homes, named_session
 from clew.host import remote_client
 from clew.host.remote_client import NotReached, RemoteClient
+from clew.protocol.base import Rights
 from clew.protocol.lookups.catalog import NamedSession
-from clew.protocol.rights import Rights
 from clew.system.peers import has_peer_credentials
 
 __all__ = ["NotReached", "live_session", "reach_session", "refused_here"]

@@ -10,7 +10,7 @@ from types import FrameType
 from typing import NoReturn
 
 from clew.assembly.opening import open_session
-from clew.cli.run.garbage import settled
+from clew.cli.own_process import begin_collection
 from clew.cli.tour.alone import walk_alone
 from clew.cli.tour.guide import Guide
 from clew.cli.tour.model import PAUSE_S
@@ -129,5 +129,5 @@ async def half(place: TourPlace, guide: Guide, *, plain: bool, resume: str = "")
 
     request = place.request(resume=resume)
     client = guide.around(open_session(request))
-    settled()
+    begin_collection()
     return await talk(client, request, workspace_of(request).settings, plain=plain)

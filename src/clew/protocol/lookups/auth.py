@@ -4,8 +4,8 @@ from typing import ClassVar
 
 from msgspec import Struct
 
+from clew.protocol.base import Rights
 from clew.protocol.lookups.base import Answer, Lookup
-from clew.protocol.rights import Rights
 
 
 class AuthStatus(Struct, frozen=True, kw_only=True):

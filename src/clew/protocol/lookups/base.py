@@ -8,7 +8,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from msgspec import Struct
 
-from clew.protocol.rights import Rights
+from clew.protocol.base import Rights
 
 A = TypeVar("A", bound="Answer")
 

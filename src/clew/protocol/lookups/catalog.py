@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 
 from msgspec import Struct, field
 
+from clew.protocol.base import Rights
 from clew.protocol.lookups.base import Answer, Lookup
-from clew.protocol.rights import Rights
 from clew.protocol.standing import Standing
 
 

@@ -4,9 +4,9 @@ from typing import ClassVar
 
 from msgspec import Struct
 
+from clew.protocol.base import Rights
 from clew.protocol.event_kinds.programs import HookRow
 from clew.protocol.lookups.base import Answer, Lookup
-from clew.protocol.rights import Rights
 
 
 class HookApprovalRow(Struct, frozen=True, kw_only=True, omit_defaults=True):

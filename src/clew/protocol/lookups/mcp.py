@@ -2,9 +2,9 @@
 
 from typing import Any, ClassVar, Literal
 
+from clew.protocol.base import Rights
 from clew.protocol.event_kinds.programs import McpKind, McpScope, McpServerRow
 from clew.protocol.lookups.base import Answer, Lookup
-from clew.protocol.rights import Rights
 
 
 class McpServersListed(Answer, frozen=True, kw_only=True, tag="mcp.listed"):

@@ -4,9 +4,9 @@ from typing import Any, ClassVar, Literal
 
 from msgspec import Struct
 
+from clew.protocol.base import Rights
 from clew.protocol.event_kinds.session import SessionRow
 from clew.protocol.lookups.base import Answer, Lookup
-from clew.protocol.rights import Rights
 
 MemoryScope = Literal["user", "project"]
 

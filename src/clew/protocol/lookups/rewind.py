@@ -4,11 +4,11 @@ from typing import ClassVar
 
 from msgspec import Struct
 
+from clew.protocol.base import Rights
 from clew.protocol.display import DiffBlock
 from clew.protocol.ids import EntryId
 from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.lookups.catalog import NamedSession
-from clew.protocol.rights import Rights
 
 
 class RewindMoment(Struct, frozen=True, kw_only=True):

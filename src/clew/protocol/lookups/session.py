@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from msgspec import Struct
 
+from clew.protocol.base import Rights
 from clew.protocol.display import DiffBlock
 from clew.protocol.event_kinds.asks import PlanStanding
 from clew.protocol.event_kinds.context import CompactionEnded, ContextMeasured, FileRestore, RewindScope
@@ -13,7 +14,6 @@ from clew.protocol.events import Recorded
 from clew.protocol.ids import EntryId
 from clew.protocol.invocables import InvocableKind, InvocableRow
 from clew.protocol.lookups.base import Answer, Lookup
-from clew.protocol.rights import Rights
 
 
 class InvocablesListed(Answer, frozen=True, kw_only=True, tag="invocables.listed"):

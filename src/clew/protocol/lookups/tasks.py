@@ -2,9 +2,9 @@
 
 from typing import ClassVar
 
+from clew.protocol.base import Rights
 from clew.protocol.event_kinds.agents import TaskRow
 from clew.protocol.lookups.base import Answer, Lookup
-from clew.protocol.rights import Rights
 
 
 class TasksListed(Answer, frozen=True, kw_only=True, tag="tasks.listed"):

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal, Self
 from msgspec import field
 from msgspec.structs import replace
 
-from clew.protocol.base import OpBase, leaves
+from clew.protocol.base import OpBase, Rights, leaves
 from clew.protocol.event_kinds.asks import (
     ApprovalDecision,
     ApprovalRequested,
@@ -17,7 +17,6 @@ from clew.protocol.event_kinds.asks import (
     QuestionAsked,
 )
 from clew.protocol.ids import AgentId, RequestId
-from clew.protocol.rights import Rights
 
 Answerer = Literal["user", "nobody"]
 """`nobody`: the front end answers because no person can; the model is told so, not that the user said it."""

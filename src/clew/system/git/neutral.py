@@ -5,7 +5,7 @@ Standard library only.
 
 from collections.abc import Sequence
 
-SYSTEM_DIRS = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin", "/run/current-system/sw/bin")
+from clew.system.home import SYSTEM_DIRS
 
 # Each of these stops something that a repository's own configuration could make git run or fetch.
 OVERRIDES = (

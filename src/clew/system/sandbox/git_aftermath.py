@@ -23,7 +23,8 @@ from clew.system.git.left_behind import (
     unsafe_attributes,
     unsafe_states,
 )
-from clew.system.git.neutral import OVERRIDES, SYSTEM_DIRS, as_flags, git_environment
+from clew.system.git.neutral import OVERRIDES, as_flags, git_environment
+from clew.system.home import SYSTEM_DIRS
 from clew.system.sandbox.plan import SandboxPlan
 from clew.system.sandbox.watch import take_away
 from clew.text.guarded_names import protected_name

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from clew.system.git.config import ConfigError, parse_config
-from clew.system.installation import own_installation
+from clew.system.home import own_installation
 from clew.system.sandbox.hidden import hidden_places, names_in, outermost, sockets_of_others
 from clew.system.sandbox.kept import REPLACED, kept_places
 from clew.system.sandbox.plan import Guarded, SandboxPlan, has_mounts
