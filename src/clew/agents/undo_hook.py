@@ -7,15 +7,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from msgspec.structs import replace
-
 from clew.agents.log import SessionPort
 from clew.engine.ports import CallChange
 from clew.protocol.display import ChangesBlock, DiffBlock
 from clew.protocol.events import Envelope, PartCompleted
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId
 from clew.protocol.messages import ToolCallPart
-from clew.tools.base import Tool, ToolResult
+from clew.tools.base import Tool, ToolResult, with_changes
 from clew.tools.session import ToolSession
 
 if TYPE_CHECKING:
@@ -371,9 +369,7 @@ class AgentUndo:
 
     async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
         """A command's effects are told with its result. Who looks at a background command learns its own; so do we."""
-        made = self._made.pop(call.id, None)
-        if made is not None:
-            result = _with_changes(result, made)
+        result = self.stopped(call, result)
         if tool.name in BACKGROUND_TOOLS and not self._hook.open_calls:
             await self._hook.look(FileDeed("Bash", "background command", call, self._agent))
         return result
@@ -381,7 +377,7 @@ class AgentUndo:
     def stopped(self, call: ToolCallPart, result: ToolResult) -> ToolResult:
         """What it had changed until then is told like that of one that came to its end."""
         made = self._made.pop(call.id, None)
-        return result if made is None else _with_changes(result, made)
+        return result if made is None else with_changes(result, made)
 
     def _watch(self) -> None:
         """Hear of the end of each command in the background."""
@@ -394,13 +390,6 @@ class AgentUndo:
     def _real(self, paths: list[str]) -> list[str]:
         """File tools write to the end of links; that file is kept."""
         return [os.path.realpath(self._tools.locate(path, self._tools.cwd)) for path in paths]
-
-
-def _with_changes(result: ToolResult, made: tuple[DiffBlock | ChangesBlock, ...]) -> ToolResult:
-    """For people all of it, changed files like those of an edit; for the model only what cannot be brought back."""
-    lost = [line for block in made if isinstance(block, ChangesBlock) for line in block.lost]
-    text = f"{result.text}\nThis cannot be undone: {'; '.join(lost)}" if lost else result.text
-    return replace(result, text=text, display=(*result.display, *made))
 
 
 def _undo():

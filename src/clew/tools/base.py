@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clew.permissions.access import Access, ToolAccess
-from clew.protocol.display import Block
+from clew.protocol.display import Block, ChangesBlock, DiffBlock
 from clew.protocol.events import Actor, PlanAnswered, Question, RuleOffer
 from clew.protocol.ids import AgentId, CallId, TaskId
 from clew.protocol.messages import ResultContent
@@ -38,6 +39,14 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     """Somebody stopped it before it ended: nothing failed."""
     offers: tuple[RuleOffer, ...] = ()
     """Rules the user could save so that the next such call is not held back: credential files a command needed."""
+
+
+def with_changes(result: ToolResult, made: tuple[DiffBlock | ChangesBlock, ...]) -> ToolResult:
+    """The result of a command that changed files: for people all of it, changed files like those of an edit; for the
+    model only what cannot be brought back."""
+    lost = [line for block in made if isinstance(block, ChangesBlock) for line in block.lost]
+    text = f"{result.text}\nThis cannot be undone: {'; '.join(lost)}" if lost else result.text
+    return replace(result, text=text, display=(*result.display, *made))
 
 
 class PlanProposal(Struct, frozen=True, kw_only=True):
