@@ -158,14 +158,17 @@ def _judge_held(access: ShellAccess, policy: Policy) -> ShellVerdict:
     if len(text) > MAX_SCANNED:
         return ShellVerdict(_judge_long(text, policy))
     scan = Scan(text, cwd, policy.places.home)
-    refused = always_denied(scan, policy.places) or (coarse_denied(text, policy.places) if scan.cut else "")
+    found_bad = always_denied(scan, policy.places)
+    refused = found_bad.why or (coarse_denied(text, policy.places) if scan.cut or found_bad.fault else "")
     if refused:
         return ShellVerdict(_always_deny(refused))
     for effect in ("deny", "ask"):
         rules = policy.matching(effect, "Bash")
-        rule = matching_rule(scan, rules) or (coarse_rule(text, rules) if scan.cut else None)
+        rule = matching_rule(scan, rules) or (coarse_rule(text, rules) if scan.cut or found_bad.fault else None)
         if rule is not None:
             return ShellVerdict(Verdict(decision=effect, why=f"your rule says {effect}", rule=rule.text))
+    if found_bad.fault is not None:
+        raise found_bad.fault
     # A shell that is told the name of its directory keeps it, links and all; then `cd ..` follows the name.
     names = frozenset({cwd, os.path.abspath(_UNUSABLE.sub("\ufffd", access.cwd))})
     found = _proven(access.command, names, policy, kept=access.unkept == ())

@@ -7,7 +7,8 @@ from clew.permissions.names import secret_name
 from clew.permissions.shell.effects.mentions import may_start_others, only_reads, pieces
 from clew.permissions.shell.programs.table import after_git_options, program
 from clew.permissions.shell.reading.glob import GLOB, bash_match, matching_names, names_in
-from clew.permissions.shell.reading.scan import EXEC_FLAGS, Effective, Scan
+from clew.permissions.shell.reading.scan import Scan
+from clew.permissions.shell.reading.unwrap import EXEC_FLAGS, Effective
 from clew.permissions.shell.reading.values import Value
 from clew.text.guarded_names import word_set
 

@@ -4,13 +4,12 @@ The names are not in the command, so the directory tells whether one of them cou
 place outside. Only programs that show no more than `grep -r` does are proven this way.
 """
 
-import os
 import re
 from pathlib import Path
 
 from clew.permissions.effort import entries_of, look
 from clew.permissions.files import Places
-from clew.permissions.paths import resolve
+from clew.permissions.paths import real, resolve
 from clew.permissions.shell.programs.table import program
 from clew.permissions.shell.proof.prove import Proof, prove
 from clew.permissions.shell.proof.trees import Wanted, names_wanted, refuse_index, refuse_secrets
@@ -212,7 +211,7 @@ def _hazard(starts: list[str], places: Places) -> str:
                 return "a file name here could become a flag or several words"
             if entry.is_symlink():
                 look()
-                if not places.inside(os.path.realpath(entry.path)):
+                if not places.inside(real(entry.path)):
                     return "a link here leads out of the workspace"
             elif entry.is_dir(follow_symlinks=False):
                 waiting.append(entry.path)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from clew.permissions.effort import look
 from clew.permissions.files import Places
-from clew.permissions.paths import resolve
+from clew.permissions.paths import real, resolve
 from clew.permissions.shell.programs.find import read_find
 from clew.permissions.shell.programs.spec import Parsed, Spec, parse
 from clew.permissions.shell.programs.table import program
@@ -106,9 +106,7 @@ def _project_folders(path: str, places: Places) -> tuple[str, ...]:
     """The elements of the search path that lie in the workspace, by name or by where a link leads."""
     absolute = [folder for folder in path.split(os.pathsep) if folder.startswith("/")]
     return tuple(
-        folder
-        for folder in absolute
-        if places.inside(os.path.normpath(folder)) or places.inside(os.path.realpath(folder))
+        folder for folder in absolute if places.inside(os.path.normpath(folder)) or places.inside(real(folder))
     )
 
 

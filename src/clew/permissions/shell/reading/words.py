@@ -91,12 +91,25 @@ class Redirect(NamedTuple):
 class SimpleCommand:
     """One simple command: assignments, words, redirections, and how it hangs in the whole."""
 
-    __slots__ = ("assigns", "background", "conditional", "joined", "pipe_from", "redirects", "scope", "start", "words")
+    __slots__ = (
+        "arrays",
+        "assigns",
+        "background",
+        "conditional",
+        "joined",
+        "pipe_from",
+        "redirects",
+        "scope",
+        "start",
+        "words",
+    )
 
     def __init__(self, start: int, scope: tuple[int, ...]) -> None:
         self.start = start
         self.scope = scope
         self.assigns: list[tuple[str, Word]] = []
+        self.arrays: list[tuple[str, list[Word]]] = []
+        """Names that get a list of words in parentheses."""
         self.words: list[Word] = []
         self.redirects: list[Redirect] = []
         self.pipe_from: SimpleCommand | None = None

@@ -1,6 +1,6 @@
 """Programs that list, measure and describe files."""
 
-from clew.permissions.shell.programs.program import Program, reader
+from clew.permissions.shell.programs.program import Program, reach, reader
 from clew.permissions.shell.programs.spec import Parsed
 
 
@@ -124,6 +124,12 @@ PROGRAMS: dict[str, Program] = {
         "--strip-components= --full-time --numeric-owner -a --auto-compress",
         "text",
         _tar_lists,
+    )._replace(
+        reaches=(
+            reach("deletes", needs="--remove-files", deep="*"),
+            reach("deletes", "values", needs="--recursive-unlink", values="-C --directory --cd", deep="*"),
+        ),
+        folder_flags=("-C", "--directory", "--cd"),
     ),
     "unzip": reader("-l -v -Z -q", "paths", _lists_only),
     "gzip": reader("-c -d -k -l -t -v -q --stdout --to-stdout --decompress --list --test", "paths", _to_stdout),

@@ -3,7 +3,7 @@
 import re
 
 from clew.permissions.names import secret_name
-from clew.permissions.shell.programs.program import Loss, Program, loss
+from clew.permissions.shell.programs.program import Loss, Program, Reach, loss, reach
 from clew.permissions.shell.programs.spec import Parsed, Spec
 from clew.text.guarded_names import word_set
 
@@ -348,6 +348,10 @@ _LOSES: dict[str, tuple[Loss, ...]] = {
     ),
     "mv": (_FILES,),
 }
+_REACHES: dict[str, tuple[Reach, ...]] = {
+    "clean": (reach("deletes", "here", unless="-n --dry-run", deep="*"),),
+    "rm": (reach("deletes", needs="-r", unless="--cached -n --dry-run", deep="*"),),
+}
 PROGRAMS: dict[str, Program] = {
     "git": Program(
         audit="Reads .git/config, config.worktree, commondir, hooks, attributes and those of gitlinks, all of which "
@@ -359,6 +363,8 @@ PROGRAMS: dict[str, Program] = {
         shell_texts=("-x", "--exec"),
         offers=("add *", "commit *", "fetch *", "switch *", "checkout *", "stash *"),
         sub_loses=_LOSES,
+        sub_reaches=_REACHES,
+        folder_flags=("-C", "--work-tree"),
     )
 }
 # Options before the subcommand: those with a value, and those that change nothing that matters here.
