@@ -95,6 +95,8 @@ class Program(NamedTuple):
     """Uses that only read, by their first word."""
     code_files: tuple[str, ...] = ()
     """Kinds of project files that can name code for it (code_files.py)."""
+    hosted: bool = False
+    """An interpreter runs it, so whatever lies on that interpreter's path runs with it (hosts.py)."""
     shows: Shows = ""
     any_file: bool = False
     """Shows no more of a file than `grep -r` would, so it may get names that are not in the command."""

@@ -14,9 +14,11 @@ from clew.permissions.effort import look
 from clew.permissions.files import Places
 from clew.permissions.paths import real, resolve
 from clew.permissions.shell.programs.find import read_find
+from clew.permissions.shell.programs.program import Program
 from clew.permissions.shell.programs.spec import Parsed, Spec, parse
 from clew.permissions.shell.programs.table import program
 from clew.permissions.shell.programs.tables import git
+from clew.permissions.shell.proof.hosts import refuse_host
 from clew.permissions.shell.proof.reads import dash_names, refuse_read
 from clew.permissions.shell.proof.repository import refuse_repository
 from clew.permissions.shell.reading.glob import matches
@@ -134,7 +136,7 @@ def prove(
     if why := _unclear(words, cwd):
         return Proof(why)
     row = program(name)
-    if paths and (why := refuse_project_program(name, places) or refuse_code_files(row.code_files, cwd, places)):
+    if paths and (why := _refuse_start(name, row, cwd, places)):
         return Proof(why, name)
     rest = words[1:]
     prints = row.version or (("--version", "--help") if row.reads is not None else ())
@@ -168,6 +170,14 @@ def prove(
         return Proof(why, label)
     here = spec.operands in ("paths", "pattern paths") and not parsed.paths
     return Proof(_refuse_paths(parsed.paths, cwd, places, here=here, paths=paths), label)
+
+
+def _refuse_start(name: str, row: Program, cwd: str, places: Places) -> str:
+    """Why code of the project may run as soon as the program starts, or an empty string."""
+    if why := refuse_project_program(name, places) or refuse_code_files(row.code_files, cwd, places):
+        return why
+    why = refuse_host(name, places) if row.hosted else ""
+    return f"{name}: {why}" if why else ""
 
 
 def _flatten(words: list[Word]) -> list[Word] | None:

@@ -38,10 +38,13 @@ _PIP_LIST = Spec(
 _PIP_FREEZE = Spec("-l --local --user --all --exclude= --exclude-editable", "none")
 _PIP_SHOW = Spec("-f -v --files --verbose", "text")
 _PIP = Program(
-    audit=f"{_SHIMMED} list, freeze and show read the metadata of installed packages and pip's settings of the user.",
+    audit=f"{_SHIMMED} list, freeze and show read the metadata of installed packages and pip's settings of the user. "
+    "Its interpreter imports what its path holds, so that must hold nothing of the workspace; the environment switches "
+    "off the question to the network whether there is a newer pip.",
     version=(*_LONG, "-V", "-h"),
     subcommands={"list": _PIP_LIST, "freeze": _PIP_FREEZE, "show": _PIP_SHOW, "check": Spec("", "none")},
     code_files=("versions",),
+    hosted=True,
 )
 _SCRIPT_RUN = Spec("-s --silent --if-present --workspaces --ws -w: --workspace= --no-color --color=?", "text")
 _NPM_TAILS = {"test": _SCRIPT_RUN, "run": _SCRIPT_RUN, "start": _SCRIPT_RUN, "ci": Spec("--silent", "none")}
@@ -158,8 +161,9 @@ PROGRAMS: dict[str, Program] = {
         runs_project=True,
     ),
     "poetry": Program(
-        audit="Loads plug-ins of the project from .poetry at every start, and reads poetry.toml.",
+        audit="Loads plug-ins of the project from .poetry at every start, and reads poetry.toml. Python hosts it.",
         version=_LONG,
+        hosted=True,
         code_files=("poetry",),
         runs_project=True,
         offers=("run ? *",),

@@ -122,7 +122,7 @@ PROGRAMS: dict[str, Program] = {
     "sw_vers": reader("-productName -productVersion -buildVersion", "none", shows="words"),
     "lsb_release": reader(
         "-a -i -d -r -c -s --all --id --description --release --codename --short", "none", shows="words"
-    ),
+    )._replace(hosted=True),
     "test": reader("", "text"),
     "[": reader("", "text"),
 }

@@ -113,5 +113,7 @@ PROGRAMS: dict[str, Program] = {
         check_jq,
         audit="Reads ~/.jq of the user and no file of the project beside its operands; filters.py reads the filter.",
     ),
-    "yq": reader("-r -P -C -M -N --prettyPrint --colors --no-colors --no-doc --unwrapScalar=? -j -y", "text", check_yq),
+    "yq": reader(
+        "-r -P -C -M -N --prettyPrint --colors --no-colors --no-doc --unwrapScalar=? -j -y", "text", check_yq
+    )._replace(hosted=True),
 }
