@@ -223,8 +223,11 @@ def _by_mode(asking: Verdict, access: ShellAccess, scan: Scan, lost: Losses, pol
             decision="deny", why=f"plan mode runs only what is proven harmless: {asking.why}", rule="mode plan"
         )
     held = (policy.sandboxed or access.sandboxed) and not access.leaves_sandbox
-    if guarded := protected_write(scan, policy.places, held=held):
-        return Verdict(decision="ask", why=guarded, rule="protected names")
+    guarded = protected_write(scan, policy.places, held=held)
+    if guarded.why:
+        # Where it would be asked anyway, a guess at a file is not why.
+        guessed = not guarded.sure and not held and policy.mode != "bypassPermissions"
+        return Verdict(decision="ask", why=asking.why if guessed else guarded.why, rule="protected names")
     if scan.opaque and policy.matching("deny", "Bash"):
         return Verdict(decision="ask", why="it cannot be known which program runs, and you have deny rules")
     bypass = policy.mode == "bypassPermissions"

@@ -98,6 +98,12 @@ class Program(NamedTuple):
     hosted: bool = False
     """An interpreter runs it, so whatever lies on that interpreter's path runs with it (hosts.py)."""
     shows: Shows = ""
+    walks: tuple[str, ...] = ()
+    """Flags that make it read a whole tree; `*`: a directory is always read, to its end or its first level."""
+    follows: tuple[str, ...] = ()
+    """Flags that make it follow the links in a tree; `*`: always."""
+    stays: tuple[str, ...] = ()
+    """Flags that keep it from following them."""
     any_file: bool = False
     """Shows no more of a file than `grep -r` would, so it may get names that are not in the command."""
     changes: Spec | None = None
@@ -175,7 +181,19 @@ def reader(
     needs_operand: bool = False,
     flags_first: bool = False,
     version: tuple[str, ...] = (),
+    walks: str = "",
+    follows: str = "",
+    stays: str = "",
 ) -> Program:
     """A program that only reads, with the flags for which that is known."""
     spec = Spec(flags, operands, check, needs_operand=needs_operand, flags_first=flags_first)
-    return Program(audit=audit, reads=spec, shows=shows, any_file=any_file, version=version)
+    return Program(
+        audit=audit,
+        reads=spec,
+        shows=shows,
+        any_file=any_file,
+        version=version,
+        walks=tuple(walks.split()),
+        follows=tuple(follows.split()),
+        stays=tuple(stays.split()),
+    )

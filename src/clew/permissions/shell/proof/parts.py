@@ -17,7 +17,7 @@ from clew.permissions.shell.programs.program import Wrapper
 from clew.permissions.shell.programs.table import PROGRAMS, program
 from clew.permissions.shell.proof.fed import prove_find_exec, prove_xargs
 from clew.permissions.shell.proof.prove import Proof, prove
-from clew.permissions.shell.proof.reads import refuse_read, splits
+from clew.permissions.shell.proof.reads import refuse_pattern, refuse_read, splits
 from clew.permissions.shell.proof.trees import refuse_tree
 from clew.permissions.shell.reading.lexer import Lexer
 from clew.permissions.shell.reading.words import Redirect, SimpleCommand, Word, WordPiece
@@ -159,10 +159,18 @@ def parts_of(lexer: Lexer, names: frozenset[str], places: Places) -> list[Comman
         for place in sorted({real(name) for name in started}) or (None,):
             part = CommandPart(command, place)
             part.forms = [] if id(command) in broken else _forms(command.words, loops, place)
-            part.why = why or _shape(command, place, places, part.outputs)
+            part.why = why or _listed(command, place, places) or _shape(command, place, places, part.outputs)
             parts.append(part)
         directories.after(command, started, moved)
     return parts
+
+
+def _listed(command: SimpleCommand, cwd: str | None, places: Places) -> str:
+    """Why a loop's list would list a directory that is not to be listed unasked, or an empty string."""
+    if cwd is None or not _is_loop(command):
+        return ""
+    globs = (word for word in command.words[3:] if word.globs)
+    return next((why for word in globs if (why := refuse_pattern(word, cwd, places))), "")
 
 
 def _is_loop(command: SimpleCommand) -> bool:

@@ -19,7 +19,7 @@ from clew.permissions.shell.programs.spec import Parsed, Spec, parse
 from clew.permissions.shell.programs.table import program
 from clew.permissions.shell.programs.tables import git
 from clew.permissions.shell.proof.hosts import refuse_host
-from clew.permissions.shell.proof.reads import dash_names, refuse_read
+from clew.permissions.shell.proof.reads import dash_names, refuse_pattern, refuse_read
 from clew.permissions.shell.proof.repository import refuse_repository
 from clew.permissions.shell.reading.glob import matches
 from clew.permissions.shell.reading.words import Word, WordPiece, simple_braces
@@ -136,7 +136,7 @@ def prove(
     if why := _unclear(words, cwd):
         return Proof(why)
     row = program(name)
-    if paths and (why := _refuse_start(name, row, cwd, places)):
+    if paths and (why := _refuse_listing(words[1:], cwd, places) or _refuse_start(name, row, cwd, places)):
         return Proof(why, name)
     rest = words[1:]
     prints = row.version or (("--version", "--help") if row.reads is not None else ())
@@ -165,11 +165,22 @@ def prove(
         return Proof(f"{name} is not known to only read")
     parsed = parse(spec, rest, covered)
     if parsed.refused:
-        return Proof(f"{label}: {parsed.refused}", label)
+        return Proof(f"{label}: {_spoken(parsed.refused, row)}", label)
     if why := _misplaced_glob(spec, rest, parsed, cwd):
         return Proof(why, label)
     here = spec.operands in ("paths", "pattern paths") and not parsed.paths
     return Proof(_refuse_paths(parsed.paths, cwd, places, here=here, paths=paths), label)
+
+
+def _spoken(refused: str, row: Program) -> str:
+    """A flag that is left out of a row because it follows links is told as that."""
+    flag = next((flag for flag in row.follows if refused.startswith(f"flag {flag} ")), "")
+    return f"flag {flag} follows links, which may lead anywhere" if flag else refused
+
+
+def _refuse_listing(words: list[Word], cwd: str, places: Places) -> str:
+    """A pattern lists its directory, whatever the program does with the words that come of it."""
+    return next((why for word in words if word.globs and (why := refuse_pattern(word, cwd, places))), "")
 
 
 def _refuse_start(name: str, row: Program, cwd: str, places: Places) -> str:

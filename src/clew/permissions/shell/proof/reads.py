@@ -80,6 +80,32 @@ def _refuse_glob(text: str, cwd: str, places: Places) -> str:
     return ""
 
 
+def refuse_pattern(word: Word, cwd: str, places: Places) -> str:
+    """Why the directories that a pattern lists are not to be listed unasked, or an empty string."""
+    text = word.text
+    if word.tilde and not text.startswith("~/"):
+        return "the path names another user's home"
+    if word.tilde:
+        text = places.home + text[1:]
+    fronts = ["/"] if text.startswith("/") else [cwd]
+    parts = [part for part in text.split("/") if part]
+    for at, part in enumerate(parts):
+        if not GLOB.search(part):
+            fronts = [os.path.join(front, part) for front in fronts]
+            continue
+        for front in fronts:
+            finding = judge_place("list", front, cwd, places)
+            # What is no directory lists nothing, and the pattern stays as it is written.
+            if finding.decision != "allow" and not finding.error:
+                return f"{word.text[:80]} lists a directory: {finding.why}"
+        if not any(GLOB.search(later) for later in parts[at + 1 :]):
+            return ""
+        fronts = [os.path.join(front, name) for front in fronts for name in matching_names(front, part)]
+        if len(fronts) > _MAX_MATCHES:
+            return "the pattern matches too many files to be judged"
+    return ""
+
+
 def _matches(front: str, part: str, cwd: str, places: Places) -> tuple[list[str], str]:
     """The entries of one directory that a pattern takes, and why one of them must not be read unasked."""
     finding = judge_place("list", front, cwd, places)

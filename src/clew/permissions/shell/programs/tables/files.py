@@ -36,9 +36,12 @@ PROGRAMS: dict[str, Program] = {
         "--indicator-style= --inode "
         "--kibibytes --literal --no-group --numeric-uid-gid --quote-name --quoting-style= --recursive "
         "--reverse --show-control-chars "
-        "--si --size --sort= --time= --time-style= --width= --zero",
+        "--si --size --sort= --time= --time-style= --width= --zero --dereference "
+        "--dereference-command-line -H",
         shows="names",
         any_file=True,
+        walks="-R --recursive",
+        follows="-L --dereference",
     ),
     "dir": reader("-a -A -l -h -1 -R --all --color=?", shows="names"),
     "vdir": reader("-a -A -h -1 --all --color=?", shows="names"),
@@ -54,16 +57,21 @@ PROGRAMS: dict[str, Program] = {
         "-a -d -f -i -s -h -D -F -C -n -p -u -g -L: -P: -I: -v -t -c -U -r -x -N -Q -J -X --dirsfirst "
         "--filesfirst --noreport "
         "--prune --gitignore --du --si --charset= --filelimit= --matchdirs --ignore-case --sort= --timefmt= "
-        "--inodes",
+        "--inodes -S -A -q",
         shows="names",
+        walks="*",
+        follows="-l",
     ),
     "du": reader(
         "-a -b -c -d: -h -H -k -m -s -S -t: -x -0 -B: --all --apparent-size --block-size= --bytes --total "
         "--max-depth= "
         "--human-readable --si --summarize --separate-dirs --threshold= --time=? --one-file-system "
-        "--exclude= --inodes --null",
+        "--exclude= --inodes --null -D -P -l --dereference-args --no-dereference --count-links "
+        "--time-style=",
         shows="names",
         any_file=True,
+        walks="*",
+        follows="-L --dereference",
     ),
     "df": reader(
         "-a -B: -h -H -i -k -l -P -t: -T -x: --all --block-size= --total --human-readable --si --inodes "
@@ -114,7 +122,10 @@ PROGRAMS: dict[str, Program] = {
         "--speed-large-files "
         "--starting-file= --strip-trailing-cr --suppress-common-lines --tabsize= --text "
         "--unchanged-group-format= --unified=? "
-        "--unidirectional-new-file --width= -#"
+        "--unidirectional-new-file --width= -#",
+        walks="-r --recursive",
+        follows="*",
+        stays="--no-dereference",
     ),
     "diff3": reader("-A -e -E -m -T -x -X -3 -a -i --text"),
     "diffstat": reader("-p: -w: -l -f: -s -t"),
