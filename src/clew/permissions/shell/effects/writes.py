@@ -5,13 +5,14 @@ from typing import NamedTuple
 
 from clew.permissions.files import Finding, Places, judge_change, judge_place
 from clew.permissions.names import secret_name
+from clew.permissions.paths import real
 from clew.permissions.shell.effects.mentions import may_start_others, only_reads, pieces
 from clew.permissions.shell.programs.table import after_git_options, program
 from clew.permissions.shell.reading.glob import GLOB, bash_match, matching_names, names_in
 from clew.permissions.shell.reading.scan import Scan
 from clew.permissions.shell.reading.unwrap import EXEC_FLAGS, Effective
 from clew.permissions.shell.reading.values import Value
-from clew.text.guarded_names import word_set
+from clew.text.guarded_names import home_credential, word_set
 
 _MAX_WORD = 20_000
 _MAX_ENTRIES = 500
@@ -64,7 +65,8 @@ def secret_read(scan: Scan, places: Places) -> str:
                 continue
             texts = readings(value.text, found.cwd) if value.globs or _runs(found) else [value.text]
             for path in dict.fromkeys(piece for text in texts for piece in pieces(text, code=code)):
-                if not secret_name(path) or not os.path.lexists(os.path.join(found.cwd, path)):
+                place = os.path.join(found.cwd, places.home + path[1:] if path.startswith("~/") else path)
+                if not (secret_name(path) or home_credential(real(place), places.home)) or not os.path.lexists(place):
                     continue
                 finding = judge_place("read", path, found.cwd, places)
                 if finding.protected:

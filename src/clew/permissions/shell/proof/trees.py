@@ -14,7 +14,8 @@ from clew.permissions.paths import real
 from clew.permissions.shell.programs.find import read_find
 from clew.permissions.shell.programs.spec import Parsed, parse
 from clew.permissions.shell.programs.table import after_git_options, program
-from clew.permissions.shell.reading.glob import bash_match, expanded
+from clew.permissions.shell.programs.tables.git import pathspec
+from clew.permissions.shell.reading.glob import GLOB, bash_match, expanded
 from clew.permissions.shell.reading.words import Word
 from clew.system.git import find_repository
 from clew.system.git_index import IndexUnclear, index_names
@@ -27,6 +28,8 @@ _NAMES_ONLY = word_set(
     "-l -L -c -q --files-with-matches --files-without-match --count --quiet --silent --files --brief"
 )
 
+_GIT_SHOWS = word_set("diff show log whatchanged diff-tree diff-index diff-files blame annotate grep cat-file stash")
+
 Wanted = Callable[[str], bool]
 
 
@@ -34,7 +37,7 @@ def refuse_tree(words: list[Word], cwd: str, places: Places, *, piped: bool) -> 
     """Why a proven reader would show a secret that it was not given by name, or follow a link out; or nothing."""
     name = words[0].text
     if name == "git":
-        return _refuse_git_grep(words, cwd, places)
+        return _refuse_git_grep(words, cwd, places) or _refuse_git_patterns(words, cwd, places)
     row = program(name)
     if name == "find":
         follows = any(word.text == "-L" for word in words)
@@ -122,8 +125,8 @@ def _refuse_link(entry: "os.DirEntry[str]", target: str, cwd: str, places: Place
     return _refuse_one(target, cwd, places) if named and wanted(entry.name) else ""
 
 
-def refuse_index(cwd: str, places: Places) -> str:
-    """The first secret among the files that git has."""
+def refuse_index(cwd: str, places: Places, patterns: list[str] | None = None) -> str:
+    """The first secret among the files that git has; with `patterns`, among those that these pathspecs take."""
     repository = find_repository(Path(cwd))
     if repository is None:
         return ""
@@ -131,8 +134,26 @@ def refuse_index(cwd: str, places: Places) -> str:
         names = index_names(repository)
     except IndexUnclear:
         return ""
-    tracked = (str(repository.root / name) for name in names if secret_name(name))
-    return next((why for path in tracked if (why := _refuse_one(path, cwd, places))), "")
+    prefix = os.path.relpath(real(cwd), repository.root)
+    for name in names:
+        if not secret_name(name) or (patterns is not None and not _takes(patterns, name, prefix)):
+            continue
+        if why := _refuse_one(str(repository.root / name), cwd, places):
+            return why
+    return ""
+
+
+def _takes(patterns: list[str], name: str, prefix: str) -> bool:
+    """Whether one of these pathspecs takes a file of the index, as a pattern or as a directory above it."""
+    inside = name if prefix == "." else name.removeprefix(f"{prefix}/")
+    for text in patterns:
+        pattern = pathspec(text).removeprefix("./").rstrip("/").lower()
+        for one in (name.lower(), inside.lower()):
+            if pattern in ("", ".") or one.startswith(f"{pattern}/") or bash_match(one, pattern):
+                return bool(pathspec(text))
+            if bash_match(os.path.basename(one), pattern.removeprefix("**/")):
+                return True
+    return False
 
 
 def names_wanted(tests: list[Word]) -> Wanted:
@@ -178,6 +199,17 @@ def _refuse_git_grep(words: list[Word], cwd: str, places: Places) -> str:
     rest = after_git_options([word.text for word in words[1:]])
     if rest[:1] != ["grep"] or _NAMES_ONLY & set(rest):
         return ""
+    limits = rest[rest.index("--") + 1 :] if "--" in rest else []
+    taken = [text for text in limits if pathspec(text)]
     if {"--untracked", "--no-index"} & set(rest) and (why := refuse_secrets([cwd], cwd, places)):
         return why
-    return refuse_index(cwd, places)
+    return refuse_index(cwd, places, taken or None)
+
+
+def _refuse_git_patterns(words: list[Word], cwd: str, places: Places) -> str:
+    """A pathspec with a pattern or magic may take a secret of the index whose name stands nowhere in the command."""
+    rest = after_git_options([word.text for word in words[1:]])
+    if not rest or rest[0] not in _GIT_SHOWS:
+        return ""
+    wild = [text for text in rest[1:] if not text.startswith("-") and (GLOB.search(text) or text.startswith(":"))]
+    return refuse_index(cwd, places, wild) if wild else ""

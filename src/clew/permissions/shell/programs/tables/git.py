@@ -5,12 +5,16 @@ import re
 from clew.permissions.names import secret_name
 from clew.permissions.shell.programs.program import Loss, Program, Reach, loss, reach
 from clew.permissions.shell.programs.spec import Parsed, Spec
+from clew.permissions.shell.reading.words import literal
 from clew.text.guarded_names import word_set
 
 _SIGNATURE = re.compile(r"%G|(?<!contents:)signature")
 _VERSION = ("--version", "version")
 _DIFF_MERGES = frozenset({"", "off", "none", "on", "m", "first-parent", "1", "separate", "combined", "c", "cc"})
 _MAGIC = re.compile(r"^(?:\([^)]*\)|[/!^]+)")
+
+_PATHSPEC = re.compile(r":(?:\(([^)]*)\)|([/!^]+):?)")
+_WILD = re.compile(r"\[[^\]]*\]|[*?]+")
 
 _PRETTY = (
     "--oneline --format= --pretty=? --abbrev=? --abbrev-commit --no-abbrev-commit --decorate=? "
@@ -54,12 +58,40 @@ _WALK = (
 )
 
 
+def pathspec(text: str) -> str:
+    """The pattern of a pathspec without its magic; empty where it takes nothing (it only leaves files out)."""
+    magic = _PATHSPEC.match(text)
+    if magic is None:
+        return text
+    words, signs = magic[1] or "", magic[2] or ""
+    excludes = "exclude" in words.split(",") or any(sign in signs for sign in "!^")
+    return "" if excludes else text[magic.end() :] or "*"
+
+
+def refuse_pathspec(text: str) -> str:
+    """Why a pathspec that is a pattern asks for secrets by their kind, or an empty string."""
+    pattern = pathspec(text)
+    if not _WILD.search(pattern):
+        return ""
+    secret = secret_name(pattern) or secret_name(_WILD.sub("", pattern))
+    return f"{secret} may hold secrets" if secret else ""
+
+
 def _revisions(parsed: Parsed) -> str:
     """Operands are revisions or paths; a path part after a colon is a file as well."""
     for word in parsed.operands:
+        if not pathspec(word.text):
+            continue  # it only leaves files out
         for path in word.text.split(":")[1:]:
             if secret := secret_name(_MAGIC.sub("", path)):
                 return f"{secret} may hold secrets"
+        if why := refuse_pathspec(word.text):
+            return why
+    # `-L 1,5:file` and `-L :function:file` name a file.
+    for value in parsed.flags.get("-L", ()):
+        path = value.rpartition(":")[2] if ":" in value else ""
+        if path:
+            parsed.paths.append(literal(path))
     if any(value not in ("", "short", "log") for value in parsed.flags.get("--submodule", ())):
         return "git would run in the submodules of the past"
     if not {*parsed.flags.get("--diff-merges", ())} <= _DIFF_MERGES:
