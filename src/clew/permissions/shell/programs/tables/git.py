@@ -81,6 +81,7 @@ def _revisions(parsed: Parsed) -> str:
     """Operands are revisions or paths; a path part after a colon is a file as well."""
     for word in parsed.operands:
         if not pathspec(word.text):
+            parsed.paths[:] = [path for path in parsed.paths if path is not word]
             continue  # it only leaves files out
         for path in word.text.split(":")[1:]:
             if secret := secret_name(_MAGIC.sub("", path)):
