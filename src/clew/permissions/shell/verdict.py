@@ -265,7 +265,8 @@ def _proven(text: str, names: frozenset[str], policy: Policy, *, kept: bool) -> 
         # The proof looked at the project as it is now, and one of these parts may change what it looked at.
         parts = [_unsettled(part, one) for part, one in zip(taken, parts, strict=True)]
     if not parts:
-        return ShellVerdict(Verdict(decision="ask", why="there is nothing to run"))
+        # The grammar has accepted the text, so it is comments.
+        return ShellVerdict(Verdict(decision="allow", why="nothing runs", reads_only=True))
     asking = [part for part in parts if part.decision == "ask"]
     if not asking:
         rule = next((part.rule for part in parts if part.rule), "")

@@ -22,6 +22,7 @@ from clew.permissions.shell.proof.hosts import refuse_host
 from clew.permissions.shell.proof.reads import dash_names, refuse_pattern, refuse_read
 from clew.permissions.shell.proof.repository import refuse_repository
 from clew.permissions.shell.reading.glob import matches
+from clew.permissions.shell.reading.grammar import SHOWN_VARIABLES
 from clew.permissions.shell.reading.words import Word, WordPiece, simple_braces
 from clew.system.git import file_start
 from clew.text.guarded_names import word_set
@@ -112,6 +113,7 @@ def _project_folders(path: str, places: Places) -> tuple[str, ...]:
     )
 
 
+_SHOWS_ALL = frozenset({"echo", "printf"})
 _TEST_UNARY_PATH = word_set("""-e -f -d -r -w -x -s -L -h -p -S -b -c""")
 _FIXED_FLAG = re.compile(r"--[a-z][a-z-]*=")
 _NUMBER = re.compile(r"-?\d{1,18}")
@@ -205,14 +207,22 @@ def _unclear(words: list[Word], cwd: str) -> str:
     name = words[0]
     if name.raw != "[" and (not name.plain or name.globs or name.tilde):
         return "the program's name is quoted or built from parts"
-    for word in words[1:]:
+    for at, word in enumerate(words[1:]):
         if not word.known:
+            # The grammar has let only proven substitutions and harmless variables stand in arguments.
+            if name.raw in _SHOWS_ALL and not (name.raw == "printf" and at == 0) and _is_only_shown(word):
+                continue
             return "an argument is not written out"
         if word.glob_first and dash_names(word, cwd):
             return "a file name that starts with a dash could become a flag"
         if word.globs and word.text.startswith("-") and not _FIXED_FLAG.match(word.text):
             return "a pattern stands in a flag"
     return ""
+
+
+def _is_only_shown(word: Word) -> bool:
+    """Its unknown parts are what substitutions print and variables that may be shown."""
+    return all(piece.kind != "var" or piece.text in SHOWN_VARIABLES for piece in word.pieces)
 
 
 def _misplaced_glob(spec: Spec, words: list[Word], parsed: Parsed, cwd: str) -> str:

@@ -9,6 +9,7 @@ import re
 from collections import deque
 
 from clew.permissions.shell.reading.ansi_c import decode_ansi_c
+from clew.permissions.shell.reading.arithmetic import ARITHMETIC, evaluated
 from clew.permissions.shell.reading.frame import LexerFrame, merged, value_of
 from clew.permissions.shell.reading.words import Redirect, SimpleCommand, Word, WordPiece
 
@@ -330,7 +331,10 @@ class Lexer:
             pieces.append(WordPiece("opaque", ""))
             return
         following = text[at + 1 : at + 2]
-        if following == "(":
+        if following == "(" and (number := ARITHMETIC.match(text, at + 1)) and (value := evaluated(number[1])):
+            pieces.append(WordPiece("quoted", value))
+            self._at = number.end()
+        elif following == "(":
             pieces.append(WordPiece("opaque", ""))
             self.substitutions += 1
             self._push("commands", ")", at + 2)

@@ -5,6 +5,8 @@ from typing import Literal, NamedTuple
 
 PieceKind = Literal["bare", "quoted", "var", "opaque"]
 _GLOB = re.compile(r"[*?\[]")
+_RANGE = re.compile(r"([^{}]*)\{(0|[1-9]\d{0,4})\.\.(0|[1-9]\d{0,4})\}([^{}]*)")
+_MAX_RANGE = 64
 _BRACES = re.compile(r"\{([^{}]*(?:,|\.\.)[^{}]*)\}")
 
 
@@ -65,17 +67,33 @@ def literal(text: str) -> Word:
 
 
 def simple_braces(word: Word) -> tuple[Word, ...] | None:
-    """The words of one plain comma list; None where there is more to it than that, so that nothing is proven."""
+    """The words of one plain comma list or range of numbers; None where there is more to it, so that nothing is
+    proven."""
     if not word.braces:
         return (word,)
-    if len(word.pieces) != 1 or ".." in word.raw:
+    if len(word.pieces) != 1:
         return None
     text = word.pieces[0].text
+    if ".." in word.raw:
+        return _ranged(text)
     found = _BRACES.search(text)
     if found is None or "{" in text[found.end() :] or "{" in text[: found.start()]:
         return None
     before, after = text[: found.start()], text[found.end() :]
     return tuple(Word(new := before + part + after, (WordPiece("bare", new),)) for part in found[1].split(","))
+
+
+def _ranged(text: str) -> tuple[Word, ...] | None:
+    """`a{1..3}b`, up to a bound, without leading zeros and steps."""
+    found = _RANGE.fullmatch(text)
+    if found is None:
+        return None
+    first, last = int(found[2]), int(found[3])
+    numbers = range(first, last + 1) if first <= last else range(first, last - 1, -1)
+    if len(numbers) > _MAX_RANGE:
+        return None
+    texts = [f"{found[1]}{number}{found[4]}" for number in numbers]
+    return tuple(Word(one, (WordPiece("bare", one),)) for one in texts)
 
 
 class Redirect(NamedTuple):
