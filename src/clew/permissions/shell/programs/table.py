@@ -1,13 +1,27 @@
 """The rows of all programs, and the few questions that are asked about many of them at once."""
 
 from clew.permissions.shell.programs.program import Program
-from clew.permissions.shell.programs.tables import changers, dev, disks, files, git, search, system, text, wrappers
+from clew.permissions.shell.programs.tables import (
+    changers,
+    dev,
+    disks,
+    files,
+    git,
+    machine,
+    objects,
+    search,
+    system,
+    text,
+    wrappers,
+)
 
 PROGRAMS: dict[str, Program] = {
     **files.PROGRAMS,
     **text.PROGRAMS,
     **search.PROGRAMS,
     **system.PROGRAMS,
+    **objects.PROGRAMS,
+    **machine.PROGRAMS,
     **changers.PROGRAMS,
     **disks.PROGRAMS,
     **dev.PROGRAMS,

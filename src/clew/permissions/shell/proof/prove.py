@@ -19,7 +19,7 @@ from clew.permissions.shell.programs.spec import Parsed, Spec, parse
 from clew.permissions.shell.programs.table import program
 from clew.permissions.shell.programs.tables import git
 from clew.permissions.shell.proof.hosts import refuse_host
-from clew.permissions.shell.proof.reads import dash_names, refuse_pattern, refuse_read
+from clew.permissions.shell.proof.reads import dash_names, refuse_checked, refuse_pattern, refuse_read
 from clew.permissions.shell.proof.repository import refuse_repository
 from clew.permissions.shell.reading.glob import matches
 from clew.permissions.shell.reading.grammar import SHOWN_VARIABLES
@@ -171,7 +171,10 @@ def prove(
     if why := _misplaced_glob(spec, rest, parsed, cwd):
         return Proof(why, label)
     here = spec.operands in ("paths", "pattern paths") and not parsed.paths
-    return Proof(_refuse_paths(parsed.paths, cwd, places, here=here, paths=paths), label)
+    why = _refuse_paths(parsed.paths, cwd, places, here=here, paths=paths)
+    if not why and paths and name.endswith("sum") and parsed.flags.keys() & {"-c", "--check"}:
+        why = refuse_checked(parsed.paths, cwd, places)
+    return Proof(why, label)
 
 
 def _spoken(refused: str, row: Program) -> str:

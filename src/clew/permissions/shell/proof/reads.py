@@ -2,15 +2,19 @@
 
 import os
 import re
+from pathlib import Path
 
 from clew.permissions.effort import look
 from clew.permissions.files import Places, judge_place
 from clew.permissions.names import secret_name
 from clew.permissions.shell.reading.glob import GLOB, bash_match, matching_names, names_in
-from clew.permissions.shell.reading.words import Word, simple_braces
+from clew.permissions.shell.reading.words import Word, literal, simple_braces
+from clew.system.git import file_start
 from clew.text.guarded_names import word_set
 
 _MAX_MATCHES = 3000
+_MAX_CHECKED = 65_536
+_CHECKED = re.compile(r"\\?(?:[0-9a-fA-F]{8,} [ *](.+)|[A-Z0-9-]+ \((.+)\) = [0-9a-fA-F]+)")
 # What a pattern with a few letters of these would be after, whether or not the file is there yet.
 _WANTED_BY_GLOB = (".env", ".env.local", ".netrc", "id_rsa", "id_ed25519")
 # Facts about the machine that hold no secret and that everybody may read.
@@ -147,3 +151,21 @@ def dash_names(word: Word, cwd: str) -> bool:
     """A glob at the start of a word could expand to a file whose name is a flag."""
     pattern = word.text.split("/", 1)[0]
     return any(name.startswith("-") and bash_match(name, pattern) for name in names_in(cwd))
+
+
+def refuse_checked(paths: list[Word], cwd: str, places: Places) -> str:
+    """Why the files whose names stand in lists of checksums are not to be read unasked, or an empty string."""
+    if not paths:
+        return "the names of the files to be checked are not known"
+    for word in paths:
+        if word.globs or word.text in ("", "-"):
+            return "the names of the files to be checked are not known"
+        data = file_start(Path(cwd, word.text), _MAX_CHECKED)
+        if len(data) >= _MAX_CHECKED:
+            return "the list of checksums is too long to be judged"
+        for line in data.decode("utf-8", "replace").splitlines():
+            found = _CHECKED.fullmatch(line)
+            name = (found[1] or found[2] or "") if found else ""
+            if name and (why := _refuse_one(literal(name), cwd, places)):
+                return why
+    return ""

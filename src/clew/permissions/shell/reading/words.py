@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 PieceKind = Literal["bare", "quoted", "var", "opaque"]
 _GLOB = re.compile(r"[*?\[]")
-_RANGE = re.compile(r"([^{}]*)\{(0|[1-9]\d{0,4})\.\.(0|[1-9]\d{0,4})\}([^{}]*)")
+_RANGE = re.compile(r"([^{}]*)\{(0|[1-9]\d{0,4}|[A-Za-z])\.\.(0|[1-9]\d{0,4}|[A-Za-z])\}([^{}]*)")
 _MAX_RANGE = 64
 _BRACES = re.compile(r"\{([^{}]*(?:,|\.\.)[^{}]*)\}")
 
@@ -87,6 +87,14 @@ def _ranged(text: str) -> tuple[Word, ...] | None:
     """`a{1..3}b`, up to a bound, without leading zeros and steps."""
     found = _RANGE.fullmatch(text)
     if found is None:
+        return None
+    if not found[2].isdigit():
+        letters = (found[2], found[3])
+        fits = found[2].islower() == found[3].islower() and found[2] <= found[3] and not found[3].isdigit()
+        texts = [f"{found[1]}{chr(code)}{found[4]}" for code in range(*map(ord, letters))] if fits else []
+        words = [*texts, f"{found[1]}{found[3]}{found[4]}"]
+        return tuple(Word(one, (WordPiece("bare", one),)) for one in words) if fits else None
+    if not found[3].isdigit():
         return None
     first, last = int(found[2]), int(found[3])
     numbers = range(first, last + 1) if first <= last else range(first, last - 1, -1)

@@ -147,9 +147,8 @@ def _remote(parsed: Parsed) -> str:
 
 
 def _shortlog(parsed: Parsed) -> str:
-    """Without a revision it summarises what it reads from standard input."""
-    named = parsed.operands or parsed.flags.keys() & {"--all", "--branches", "--tags", "--remotes"}
-    return _revisions(parsed) if named else "would wait for input"
+    """Without a revision it summarises standard input, which is empty here."""
+    return _revisions(parsed)
 
 
 def _reflog(parsed: Parsed) -> str:
@@ -224,7 +223,7 @@ _READS: dict[str, Spec] = {
         "text",
         _first_is("list", "show"),
     ),
-    "submodule": Spec("--cached --quiet -q", "text", _first_is("status")),
+    "submodule": Spec("--cached --quiet -q --recursive", "text", _first_is("status", "summary", empty=True)),
     "worktree": Spec("-v -z --porcelain --verbose", "text", _first_is("list")),
     "notes": Spec("--ref=", "text", _first_is("list", "show")),
     "bisect": Spec("", "text", _first_is("log")),
@@ -263,9 +262,17 @@ _READS: dict[str, Spec] = {
     "merge-base": Spec("-a --all --octopus --independent --is-ancestor --fork-point", "text"),
     "describe": Spec(
         "--all --tags --contains --abbrev=? --candidates= --exact-match --debug --long --match= --exclude= "
-        "--always --first-parent",
+        "--always --first-parent --dirty=? --broken=?",
         "text",
     ),
+    "fsck": Spec(
+        "-v --cache --connectivity-only --dangling --full --name-objects --no-connectivity-only --no-dangling "
+        "--no-full "
+        "--no-progress --no-reflogs --progress --root --strict --tags --unreachable --verbose",
+        "text",
+    ),
+    "verify-pack": Spec("-s -v --stat-only --verbose"),
+    "var": Spec("", "text", _first_is("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT", "GIT_DEFAULT_BRANCH", "GIT_EDITOR")),
     "name-rev": Spec("--tags --refs= --exclude= --all --name-only --no-undefined --always", "text"),
     "count-objects": Spec("-v -H --verbose --human-readable", "none"),
     "for-each-ref": Spec(
@@ -283,7 +290,7 @@ _READS: dict[str, Spec] = {
         "text",
     ),
     "symbolic-ref": Spec("-q --quiet --short", "text", _one_operand),
-    "cherry": Spec("-v --abbrev=?", "text"),
+    "cherry": Spec("-v --verbose --abbrev=?", "text"),
     "check-ignore": Spec("-q -v -n -z --quiet --verbose --non-matching --no-index", "paths", needs_operand=True),
     "check-attr": Spec("-a -z --all --cached", "text"),
     "check-mailmap": Spec("", "text"),
@@ -389,7 +396,8 @@ PROGRAMS: dict[str, Program] = {
     "git": Program(
         audit="Reads .git/config, config.worktree, commondir, hooks, attributes and those of gitlinks, all of which "
         "can name programs. Each setting must be on the list of harmless ones (harmless_settings.py); repository.py "
-        "finds the files; fsmonitor, pagers, signatures and optional index writes are switched off in the environment.",
+        "finds the files; fsmonitor, pagers, signatures and optional index writes are switched off in the "
+        "environment.",
         version=_VERSION,
         subcommands=_READS,
         tails=_TAILS,
