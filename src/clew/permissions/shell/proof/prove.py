@@ -172,9 +172,7 @@ def prove(
         return Proof(why, label)
     here = spec.operands in ("paths", "pattern paths") and not parsed.paths
     why = _refuse_paths(parsed.paths, cwd, places, here=here, paths=paths)
-    if not why and paths and name.endswith("sum") and parsed.flags.keys() & {"-c", "--check"}:
-        why = refuse_checked(parsed.paths, cwd, places)
-    return Proof(why, label)
+    return Proof(why or (_refuse_lists(name, parsed, cwd, places) if paths else ""), label)
 
 
 def _spoken(refused: str, row: Program) -> str:
@@ -194,6 +192,12 @@ def _refuse_start(name: str, row: Program, cwd: str, places: Places) -> str:
         return why
     why = refuse_host(name, places) if row.hosted else ""
     return f"{name}: {why}" if why else ""
+
+
+def _refuse_lists(name: str, parsed: Parsed, cwd: str, places: Places) -> str:
+    """A program that checks sums reads the files whose names stand in its operands."""
+    checks = name.endswith("sum") and parsed.flags.keys() & {"-c", "--check"}
+    return refuse_checked(parsed.paths, cwd, places) if checks else ""
 
 
 def _flatten(words: list[Word]) -> list[Word] | None:

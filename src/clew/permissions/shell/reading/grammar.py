@@ -213,7 +213,8 @@ def _is_argument(node: Node) -> bool:
 
 def _refuse_substitution(node: Node) -> str:
     """What is printed may only be an argument; without quotes only where it surely is one plain word."""
-    if not _is_argument(node) or not _text(node).startswith("$("):
+    # The tree gives a blank before it to the node itself.
+    if not _is_argument(node) or not _text(node).lstrip().startswith("$("):
         return "the command contains a substitution"
     quoted = node.parent is not None and node.parent.type == "string"
     return (

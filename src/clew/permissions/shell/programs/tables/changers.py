@@ -30,7 +30,7 @@ def _changer(
 
 
 def _wider(*reaches: Reach, texts: tuple[str, ...] = ()) -> Program:
-    return Program(audit=_WIDER, version=("--version", "--help"), writes="each", reaches=reaches, shell_texts=texts)
+    return Program(audit=_WIDER, writes="each", reaches=reaches, shell_texts=texts)
 
 
 _REMODES = reach("remodes", deep="-R --recursive")
@@ -104,7 +104,9 @@ PROGRAMS: dict[str, Program] = {
             ),
         ),
     ),
-    "zip": _wider(reach("deletes", "after first", needs="-m --move", deep="*"), texts=("-TT", "--unzip-command")),
-    "vim": _wider(),
-    "nvim": _wider(),
+    "zip": _wider(
+        reach("deletes", "after first", needs="-m --move", deep="*"), texts=("-TT", "--unzip-command")
+    )._replace(version=("--version", "--help")),
+    "vim": _wider()._replace(version=("--version", "--help")),
+    "nvim": _wider()._replace(version=("--version", "--help")),
 }

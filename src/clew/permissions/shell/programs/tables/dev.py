@@ -45,7 +45,7 @@ _CARGO_SHOW = (
     "--prune= --target= --workspace --all --filter-platform="
 )
 _NPM_LIST = Spec(
-    "-a -g -l -p --all --depth= --global --json --long --parseable --omit= --include= --prod --production --dev "
+    "-a -l -p --all --depth= --json --long --parseable --omit= --include= --prod --production --dev "
     "--link "
     "--unicode=? --only=",
     "text",

@@ -223,7 +223,7 @@ _READS: dict[str, Spec] = {
         "text",
         _first_is("list", "show"),
     ),
-    "submodule": Spec("--cached --quiet -q --recursive", "text", _first_is("status", "summary", empty=True)),
+    "submodule": Spec("--cached --quiet -q", "text", _first_is("status", empty=True)),
     "worktree": Spec("-v -z --porcelain --verbose", "text", _first_is("list")),
     "notes": Spec("--ref=", "text", _first_is("list", "show")),
     "bisect": Spec("", "text", _first_is("log")),
@@ -262,17 +262,9 @@ _READS: dict[str, Spec] = {
     "merge-base": Spec("-a --all --octopus --independent --is-ancestor --fork-point", "text"),
     "describe": Spec(
         "--all --tags --contains --abbrev=? --candidates= --exact-match --debug --long --match= --exclude= "
-        "--always --first-parent --dirty=? --broken=?",
+        "--always --first-parent",
         "text",
     ),
-    "fsck": Spec(
-        "-v --cache --connectivity-only --dangling --full --name-objects --no-connectivity-only --no-dangling "
-        "--no-full "
-        "--no-progress --no-reflogs --progress --root --strict --tags --unreachable --verbose",
-        "text",
-    ),
-    "verify-pack": Spec("-s -v --stat-only --verbose"),
-    "var": Spec("", "text", _first_is("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT", "GIT_DEFAULT_BRANCH", "GIT_EDITOR")),
     "name-rev": Spec("--tags --refs= --exclude= --all --name-only --no-undefined --always", "text"),
     "count-objects": Spec("-v -H --verbose --human-readable", "none"),
     "for-each-ref": Spec(

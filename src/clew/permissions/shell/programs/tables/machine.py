@@ -21,7 +21,9 @@ _SS_WORDS = word_set(
     """state connected synchronized bucket big established syn-sent syn-recv fin-wait-1 fin-wait-2 time-wait closed
     close-wait last-ack listening closing sport dport src dst or and not eq neq lt gt ge le ( ) = == != < > <= >="""
 )
-_IP_OBJECTS = word_set("a addr address l link r route ro n neigh neighbor neighbour rule ru maddr maddress tunnel ntable")
+_IP_OBJECTS = word_set(
+    "a addr address l link r route ro n neigh neighbor neighbour rule ru maddr maddress tunnel ntable"
+)
 _IP_WORDS = word_set("show list ls dev up type table main local all default master scope global label primary")
 
 
@@ -92,11 +94,6 @@ def _interface(parsed: Parsed) -> str:
     return "" if len(words) <= 1 and all(map(_UNIT.fullmatch, words)) else "this changes an interface"
 
 
-def _database(parsed: Parsed) -> str:
-    known = parsed.operands and parsed.operands[0].text in ("passwd", "group", "services", "protocols")
-    return "" if known else "only users, groups, services and protocols are shown unasked"
-
-
 def _local_daemon(parsed: Parsed) -> str:
     host = os.environ.get("DOCKER_HOST", "")
     if (host and not host.startswith("unix://")) or os.environ.get("DOCKER_CONTEXT", "default") != "default":
@@ -139,21 +136,9 @@ _SYSTEMCTL = sorted(
         list-dependencies list-machines list-automounts list-paths get-default is-system-running"""
     )
 )
-_TIME = ("status", "show", "list-timezones", "timesync-status", "show-timesync")
-_HOST = ("status", "hostname", "icon-name", "chassis")
-_LOCALE = ("status", "list-locales", "list-keymaps", "list-x11-keymap-layouts")
-_LOGIN = (
-    "list-sessions", "list-users", "list-seats", "session-status", "user-status", "seat-status", "show-session",
-    "show-user", "show-seat",
-)  # fmt: skip
-_SHAPED = "--no-pager --no-legend -p: --property= --value -a --all -l --full -n: --lines= -o: --output= -j --json="
 
 PROGRAMS: dict[str, Program] = {
     "systemctl": reader(_UNITS, "text", _first_in(*_SYSTEMCTL), audit=_SERVICES, shows="words"),
-    "timedatectl": reader(_SHAPED, "text", _first_in(*_TIME), audit=_SERVICES, shows="words"),
-    "hostnamectl": reader(_SHAPED, "text", _first_in(*_HOST), audit=_SERVICES, shows="words"),
-    "localectl": reader(_SHAPED, "text", _first_in(*_LOCALE), audit=_SERVICES, shows="words"),
-    "loginctl": reader(_SHAPED, "text", _first_in(*_LOGIN), audit=_SERVICES, shows="words"),
     "journalctl": reader(
         "-a -b=? -e -g: -k -l -n=? -o: -p: -q -r -t: -u: -x -S: -U: --all --boot=? --case-sensitive=? --catalog "
         "--disk-usage --dmesg --facility= --fields --full --grep= --header --identifier= --lines=? --list-boots "
@@ -246,9 +231,6 @@ PROGRAMS: dict[str, Program] = {
         )
         for name in ("lsns", "lslocks")
     },
-    "getent": reader(
-        "", "text", _database, audit="Reads the databases of users and services; hosts may ask others.", shows="words"
-    ),
     **{
         name: reader(
             "-A -c -C: -d -h -I: -k -m -N -o: -p: -P: -r -s -t -u -w -x -y -z --compact --human --dec=",

@@ -28,6 +28,7 @@ PROGRAMS: dict[str, Program] = {
     "egrep": _GREP_ROW,
     "fgrep": _GREP_ROW,
     "rg": reader(
+        "--passthrough --no-ignore-messages --ignore-file-case-insensitive "
         "-A: -B: -C: -c -e: -E: -f@ -F -g: -h -H -i -I -j: -l -m: -M: -n -N -o -p -P -q -r: -s -S -t: -T: -u "
         "-U -v -V -w -x -0 -. -# "
         "--after-context= --before-context= --binary --block-buffered --byte-offset --case-sensitive "
