@@ -125,6 +125,7 @@ PROGRAMS: dict[str, Program] = {
             **dict.fromkeys(("ls", "list", "ll", "la"), _NPM_LIST),
             **dict.fromkeys(("root", "prefix", "bin"), Spec("-g --global", "none")),
             **dict.fromkeys(("explain", "why"), Spec("--json", "text", _npm_list)),
+            "version": Spec("--json", "none"),
         },
         code_files=("npmrc", "versions"),
         tails=_NPM_TAILS,

@@ -21,14 +21,17 @@ _SS_WORDS = word_set(
     """state connected synchronized bucket big established syn-sent syn-recv fin-wait-1 fin-wait-2 time-wait closed
     close-wait last-ack listening closing sport dport src dst or and not eq neq lt gt ge le ( ) = == != < > <= >="""
 )
+_ADDRESS = re.compile(r"[0-9a-fA-F.:]+(?:/\d{1,3})?")
 _IP_OBJECTS = word_set(
-    "a addr address l link r route ro n neigh neighbor neighbour rule ru maddr maddress tunnel ntable"
+    """a ad addr address l li link r ro route n ne neigh neighbor neighbour ru rule m ma maddr maddress netc netconf st
+    stats tunt tuntap tunnel ntable"""
 )
-_IP_WORDS = word_set("show list ls dev up type table main local all default master scope global label primary")
+_IP_SHOWS = word_set("s sh sho show l li lis list ls lst")
 
 
-def _units(parsed: Parsed) -> str:
-    return "" if all(_UNIT.fullmatch(word.text) for word in parsed.operands) else "this is not the name of a unit"
+def _matches(parsed: Parsed) -> str:
+    fine = all(re.fullmatch(r"[\w@:.=/+-]+", word.text) for word in parsed.operands)
+    return "" if fine else "this is not a plain match"
 
 
 def _first_in(*verbs: str, bare: bool = True):
@@ -78,15 +81,16 @@ def _ss(parsed: Parsed) -> str:
 
 
 def _ip(parsed: Parsed) -> str:
+    """An object alone or with a verb that shows; what follows such a verb only narrows what is shown."""
     words = [word.text for word in parsed.operands]
     if not words or words[0] not in _IP_OBJECTS:
         return "only addresses, links, routes, neighbours and rules are shown unasked"
-    named = [words[at] for at, before in enumerate(words[:-1], 1) if before == "dev"]
-    rest = [word for word in words[1:] if word not in named]
-    shows = len(words) == 1 or words[1] in ("show", "list", "ls")
-    if not shows or not all(word in _IP_WORDS or re.fullmatch(r"[a-z]+\d+", word) for word in rest):
+    gets = len(words) > 2 and words[1] in ("g", "get") and _ADDRESS.fullmatch(words[2])
+    if len(words) > 1 and words[1] not in _IP_SHOWS and not gets:
         return "this form of ip may change something"
-    return "" if all(map(_UNIT.fullmatch, named)) else "this is not the name of a device"
+    rest = words[3 if gets else 2 :]
+    fine = all(_UNIT.fullmatch(word) or _ADDRESS.fullmatch(word) for word in rest)
+    return "" if fine else "this is not the name of a device"
 
 
 def _interface(parsed: Parsed) -> str:
@@ -140,13 +144,13 @@ _SYSTEMCTL = sorted(
 PROGRAMS: dict[str, Program] = {
     "systemctl": reader(_UNITS, "text", _first_in(*_SYSTEMCTL), audit=_SERVICES, shows="words"),
     "journalctl": reader(
-        "-a -b=? -e -g: -k -l -n=? -o: -p: -q -r -t: -u: -x -S: -U: --all --boot=? --case-sensitive=? --catalog "
+        "-# -a -b=? -e -g: -k -l -n=? -o: -p: -q -r -t: -u: -x -S: -U: --all --boot=? --case-sensitive=? --catalog "
         "--disk-usage --dmesg --facility= --fields --full --grep= --header --identifier= --lines=? --list-boots "
         "--no-full --no-hostname --no-pager --no-tail --output= --output-fields= --pager-end --priority= --quiet "
         "--reverse --since= --system --unit= --until= --user --user-unit= --utc --truncate-newline -N -F: --field= "
         "--list-catalog",
         "text",
-        _units,
+        _matches,
         audit="Reads the journal of this machine. Flags that follow it, move it or read another one are left out.",
         shows="words",
     ),
