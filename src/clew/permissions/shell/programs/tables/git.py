@@ -196,7 +196,7 @@ _READS: dict[str, Spec] = {
         "paths",
         _revisions,
     ),
-    "annotate": Spec("-b -l -L: -t -e -w -s", "paths", _revisions),
+    "annotate": Spec("-b -l -L: -t -e -w -s --show-email", "paths", _revisions),
     "grep": Spec(
         "-a -A: -b -B: -c -C: -e: -E -f@ -F -G -h -H -i -I -l -L -m: -n -o -p -P -q -r -v -w -W -z -# "
         "--after-context= --and --or --not "

@@ -76,7 +76,9 @@ def _netstat(parsed: Parsed) -> str:
 
 def _ss(parsed: Parsed) -> str:
     words = [text for word in parsed.operands for text in word.text.split()]
-    fine = all(text in _SS_WORDS or re.fullmatch(r":?\d{1,5}", text) for text in words)
+    fine = all(
+        text in _SS_WORDS or re.fullmatch(r":?\d{1,5}|:[a-z-]+", text) or _ADDRESS.fullmatch(text) for text in words
+    )
     return "" if fine else "this filter may look up the name of another machine"
 
 
