@@ -104,6 +104,12 @@ cat $(ls)
 "$(echo ls)"
 ls "$(pwd)"
 printf "$(cat README.md)"
+printf -- "$(cat README.md)" PATH
+printf -v PATH "$(date)"
+b2sum -c tagged.txt
+md5sum -c README.md
+nm *.o
+strings @*
 x="$(date)"; echo hi
 LANG="$(date)" ls
 ls > "$(date)"
@@ -213,6 +219,8 @@ ldd a.bin
 def everyday(world: World) -> World:
     (world.workspace / "sums.txt").write_text("d41d8cd98f00b204e9800998ecf8427e  README.md\n")
     (world.workspace / "outside.txt").write_text("d41d8cd98f00b204e9800998ecf8427e  ../secret\n")
+    (world.workspace / "tagged.txt").write_text("BLAKE2b (../secret) = d41d8cd98f00b204e9800998ecf8427e\n")
+    (world.workspace / "@flags.o").write_text("--plugin=./x.so")
     return world
 
 

@@ -217,11 +217,12 @@ def _unclear(words: list[Word], cwd: str) -> str:
     for at, word in enumerate(words[1:]):
         if not word.known:
             # The grammar has let only proven substitutions and harmless variables stand in arguments.
-            if name.raw in _SHOWS_ALL and not (name.raw == "printf" and at == 0) and _is_only_shown(word):
+            formats = name.raw == "printf" and (at == 0 or words[1].text.startswith("-"))
+            if name.raw in _SHOWS_ALL and not formats and _is_only_shown(word):
                 continue
             return "an argument is not written out"
         if word.glob_first and dash_names(word, cwd):
-            return "a file name that starts with a dash could become a flag"
+            return "a file name here could become a flag, or name a file of flags"
         if word.globs and word.text.startswith("-") and not _FIXED_FLAG.match(word.text):
             return "a pattern stands in a flag"
     return ""

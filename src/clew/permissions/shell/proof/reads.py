@@ -14,7 +14,7 @@ from clew.text.guarded_names import word_set
 
 _MAX_MATCHES = 3000
 _MAX_CHECKED = 65_536
-_CHECKED = re.compile(r"\\?(?:[0-9a-fA-F]{8,} [ *](.+)|[A-Z0-9-]+ \((.+)\) = [0-9a-fA-F]+)")
+_CHECKED = re.compile(r"\\?(?:[0-9a-fA-F]{8,} [ *](.+)|[A-Za-z0-9/-]+ \((.+)\) = [0-9a-fA-F]+)")
 # What a pattern with a few letters of these would be after, whether or not the file is there yet.
 _WANTED_BY_GLOB = (".env", ".env.local", ".netrc", "id_rsa", "id_ed25519")
 # Facts about the machine that hold no secret and that everybody may read.
@@ -148,9 +148,10 @@ def splits(word: Word, cwd: str) -> bool:
 
 
 def dash_names(word: Word, cwd: str) -> bool:
-    """A glob at the start of a word could expand to a file whose name is a flag."""
+    """A glob at the start of a word could expand to a file whose name is a flag, or `@file`, which some programs read
+    flags from."""
     pattern = word.text.split("/", 1)[0]
-    return any(name.startswith("-") and bash_match(name, pattern) for name in names_in(cwd))
+    return any(name.startswith(("-", "@")) and bash_match(name, pattern) for name in names_in(cwd))
 
 
 def refuse_checked(paths: list[Word], cwd: str, places: Places) -> str:
@@ -165,7 +166,8 @@ def refuse_checked(paths: list[Word], cwd: str, places: Places) -> str:
             return "the list of checksums is too long to be judged"
         for line in data.decode("utf-8", "replace").splitlines():
             found = _CHECKED.fullmatch(line)
-            name = (found[1] or found[2] or "") if found else ""
-            if name and (why := _refuse_one(literal(name), cwd, places)):
+            if found is None and line.strip() and not line.startswith("#"):
+                return "the list of checksums could not be read"
+            if found is not None and (why := _refuse_one(literal(found[1] or found[2]), cwd, places)):
                 return why
     return ""
