@@ -161,6 +161,10 @@ netstat -a
 ip link set eth0 down
 ip addr add 10.0.0.1/8 dev eth0
 ip -b x
+ip l s eth0 down
+ip link s eth0 up
+docker top web e
+docker container top web e
 ip netns exec a ls
 ip route get example.com
 ifconfig eth0 down

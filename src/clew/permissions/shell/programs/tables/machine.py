@@ -26,7 +26,8 @@ _IP_OBJECTS = word_set(
     """a ad addr address l li link r ro route n ne neigh neighbor neighbour ru rule m ma maddr maddress netc netconf st
     stats tunt tuntap tunnel ntable"""
 )
-_IP_SHOWS = word_set("s sh sho show l li lis list ls lst")
+# Not `s`: for a link that is `set`.
+_IP_SHOWS = word_set("sh sho show l li lis list ls lst")
 
 
 def _matches(parsed: Parsed) -> str:
@@ -113,6 +114,11 @@ def _local_daemon(parsed: Parsed) -> str:
     return "" if local else "docker is set to another context"
 
 
+def _one_container(parsed: Parsed) -> str:
+    """What follows the name goes to ps, which can be told to show environments."""
+    return _local_daemon(parsed) if len(parsed.operands) == 1 else "only one container by its name is shown unasked"
+
+
 def _one_report(parsed: Parsed) -> str:
     return _local_daemon(parsed) if "--no-stream" in parsed.flags else "without --no-stream it goes on without end"
 
@@ -120,7 +126,7 @@ def _one_report(parsed: Parsed) -> str:
 def _docker_group(*verbs: str):
     def check(parsed: Parsed) -> str:
         words = [word.text for word in parsed.operands]
-        if not words or words[0] not in verbs:
+        if not words or words[0] not in verbs or (words[0] == "top" and len(words) != 2):
             return "this form is not known to only list"
         return _local_daemon(parsed)
 
@@ -261,7 +267,7 @@ PROGRAMS: dict[str, Program] = {
             **dict.fromkeys(("ps", "images"), Spec(_DOCKER_LIST, "text", _local_daemon)),
             **dict.fromkeys(("version", "info"), Spec("-f: --format=", "none", _local_daemon)),
             "stats": Spec("-a --all --no-stream --no-trunc --format=", "text", _one_report),
-            **dict.fromkeys(("top", "port", "diff"), Spec("", "text", _local_daemon)),
+            **dict.fromkeys(("top", "port", "diff"), Spec("", "text", _one_container)),
             "history": Spec("-H -q --human=? --no-trunc --quiet --format=", "text", _local_daemon),
             "container": Spec(_DOCKER_LIST, "text", _docker_group("ls", "list", "ps", "top", "port", "diff")),
             "image": Spec(_DOCKER_LIST, "text", _docker_group("ls", "list", "history")),
