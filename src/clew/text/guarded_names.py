@@ -268,6 +268,8 @@ _SOURCE_ENDINGS = (
 def may_have_secret_shape(name: str) -> bool:
     """Whether a file of this name may be one of settings: source and documents are never looked into."""
     name = name.lower()
+    if _PUBLIC_DATA.search(name):
+        return False  # `.env.example` shows how such a file looks
     return not name.endswith(_SOURCE_ENDINGS) or ("secret" in name and name.endswith((".yml", ".yaml")))
 
 

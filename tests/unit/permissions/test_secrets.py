@@ -132,7 +132,7 @@ def test_a_file_of_settings_with_a_secret_asks_under_any_name(world: World, name
 
 
 def test_source_and_documents_are_not_looked_into(world: World) -> None:
-    for name in ("x.py", "x.md", "x.js", "x.log"):
+    for name in ("x.py", "x.md", "x.js", "x.log", ".env.example", "env.sample", ".env.test", "config.template"):
         (world.workspace / name).write_text("API_KEY=abcdef123456\n")
         assert world.command(f"cat {name}") == "allow"
 
