@@ -12,9 +12,9 @@ from clew.permissions.files import Places, judge_place
 from clew.permissions.names import secret_name
 from clew.permissions.paths import real
 from clew.permissions.shell.programs.find import read_find
+from clew.permissions.shell.programs.pathspec import pathspec
 from clew.permissions.shell.programs.spec import Parsed, parse
 from clew.permissions.shell.programs.table import after_git_options, program
-from clew.permissions.shell.programs.tables.git import pathspec
 from clew.permissions.shell.reading.glob import GLOB, bash_match, expanded
 from clew.permissions.shell.reading.words import Word
 from clew.system.git import find_repository

@@ -3,6 +3,7 @@
 import re
 
 from clew.permissions.names import secret_name
+from clew.permissions.shell.programs.pathspec import pathspec, refuse_pathspec
 from clew.permissions.shell.programs.program import Loss, Program, Reach, loss, reach
 from clew.permissions.shell.programs.spec import Parsed, Spec
 from clew.permissions.shell.reading.words import literal
@@ -12,9 +13,6 @@ _SIGNATURE = re.compile(r"%G|(?<!contents:)signature")
 _VERSION = ("--version", "version")
 _DIFF_MERGES = frozenset({"", "off", "none", "on", "m", "first-parent", "1", "separate", "combined", "c", "cc"})
 _MAGIC = re.compile(r"^(?:\([^)]*\)|[/!^]+)")
-
-_PATHSPEC = re.compile(r":(?:\(([^)]*)\)|([/!^]+):?)")
-_WILD = re.compile(r"\[[^\]]*\]|[*?]+")
 
 _PRETTY = (
     "--oneline --format= --pretty=? --abbrev=? --abbrev-commit --no-abbrev-commit --decorate=? "
@@ -56,25 +54,6 @@ _WALK = (
     "--log-size -L: --count --full-diff -t -m --diff-merges= --no-diff-merges --root "
     "--name-rev"
 )
-
-
-def pathspec(text: str) -> str:
-    """The pattern of a pathspec without its magic; empty where it takes nothing (it only leaves files out)."""
-    magic = _PATHSPEC.match(text)
-    if magic is None:
-        return text
-    words, signs = magic[1] or "", magic[2] or ""
-    excludes = "exclude" in words.split(",") or any(sign in signs for sign in "!^")
-    return "" if excludes else text[magic.end() :] or "*"
-
-
-def refuse_pathspec(text: str) -> str:
-    """Why a pathspec that is a pattern asks for secrets by their kind, or an empty string."""
-    pattern = pathspec(text)
-    if not _WILD.search(pattern):
-        return ""
-    secret = secret_name(pattern) or secret_name(_WILD.sub("", pattern))
-    return f"{secret} may hold secrets" if secret else ""
 
 
 def _revisions(parsed: Parsed) -> str:
