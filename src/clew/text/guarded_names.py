@@ -193,15 +193,19 @@ def secret_name(path: str) -> str:
             return part
     if not parts:
         return ""
-    last = parts[-1]
-    if last in _SECRET_FILES or _is_env(last) or _is_named_env(last) or last.endswith(_SECRET_ENDINGS):
-        return last
-    if len(parts) > 1 and parts[-2] == ".git" and last == "config":
+    if len(parts) > 1 and parts[-2] == ".git" and parts[-1] == "config":
         return ".git/config"
+    return parts[-1] if _is_secret_file(parts[-1]) else ""
+
+
+@lru_cache(maxsize=4096)
+def _is_secret_file(last: str) -> bool:
+    """By its folded name alone; a search of a tree asks for the same names again and again."""
+    if last in _SECRET_FILES or _is_env(last) or _is_named_env(last) or last.endswith(_SECRET_ENDINGS):
+        return True
     if not last.endswith(_DATA_ENDINGS) or _PUBLIC_DATA.search(last):
-        return ""
-    keyed = _SECRET_STEM.search(last) or (last.endswith(".json") and _SERVICE_KEY.search(last))
-    return last if keyed else ""
+        return False
+    return bool(_SECRET_STEM.search(last) or (last.endswith(".json") and _SERVICE_KEY.search(last)))
 
 
 def home_credential(path: str, home: str) -> str:
