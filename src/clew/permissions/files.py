@@ -5,15 +5,18 @@ import os
 from msgspec import Struct
 
 from clew.permissions.access import Decision, FileOp
+from clew.permissions.effort import look
 from clew.permissions.names import CRITICAL, odd_name, program_place, protected_name, secret_name
 from clew.permissions.own_state import own_state, private_inodes, sealed_inodes
 from clew.permissions.paths import Resolved, beneath, resolve
 from clew.system.home import own_installation
+from clew.text.guarded_names import has_secret_shape, home_credential, may_have_secret_shape
 from clew.text.lazy_pattern import LazyPattern
 
 _DISKS = LazyPattern(
     r"/dev/(?:sd[a-z]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme\d|mmcblk\d|disk\d|rdisk\d|dm-\d|md\d|loop\d|mapper/|disk/|block/|sr\d|fd\d$|mem$|kmem$|port$)"
 )
+_SHAPE_BYTES = 16_384
 _PROC_SEALED = LazyPattern(
     r"/proc/(?:[^/]+/(?:task/[^/]+/)?(?:mem|fd|fdinfo|map_files|environ|auxv)\b|kcore|kmem|sysrq-trigger)"
 )
@@ -69,7 +72,7 @@ _UNCLEAR = {
 
 
 def judge_place(op: FileOp, path: str, cwd: str, places: Places) -> Finding:
-    """Look at one path. Nothing is opened, nothing is changed."""
+    """Look at one path. Nothing is changed, and nothing opened but the beginning of a file of settings."""
     place = resolve(path, cwd=cwd, home=places.home, follow_last=op != "delete")
     if place.problem in _PROBLEMS:
         return Finding(decision="deny", why=_PROBLEMS[place.problem], error=True)
@@ -138,6 +141,25 @@ def _shape(op: FileOp, place: Resolved, places: Places) -> Finding | None:
     return None
 
 
+def _looks_secret(path: str) -> bool:
+    """A file of `KEY=value` lines with a secret among them, under any name."""
+    if not may_have_secret_shape(os.path.basename(path)):
+        return False
+    look(2)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        data = os.read(descriptor, _SHAPE_BYTES)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    # A last line that was cut off is no reason to believe anything of the file.
+    return has_secret_shape(data if len(data) < _SHAPE_BYTES else data.rpartition(b"\n")[0])
+
+
 def _ordinary(op: FileOp, path: str, place: Resolved, lexical: str, places: Places) -> Finding:
     writes = op in ("write", "delete")
     root = places.inside(place.target)
@@ -167,6 +189,12 @@ def _ordinary(op: FileOp, path: str, place: Resolved, lexical: str, places: Plac
             return Finding(decision="ask", why="this deletes a whole directory", target=target)
     elif target not in places.opened and (secret := secret_name(name) or secret_name(given_name)):
         return Finding(decision="ask", why=f"{secret} may hold secrets", protected=True, target=target)
+    elif not root and target not in places.opened and (kept := home_credential(target, places.home)):
+        why = f"~/{kept} keeps credentials or another program's private state"
+        return Finding(decision="ask", why=why, protected=True, target=target)
+    elif op == "read" and place.kind == "file" and target not in places.opened and _looks_secret(target):
+        why = "the file consists of settings, and one of them looks like a secret"
+        return Finding(decision="ask", why=why, protected=True, target=target)
     elif place.hard_links > 1 and (place.device, place.inode) in private_inodes(places.home):
         return Finding(decision="ask", why="this is a credential under another name", protected=True, target=target)
     if root:

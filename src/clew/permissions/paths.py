@@ -151,5 +151,9 @@ def beneath(path: str, root: str) -> bool:
 
 
 def real(path: str) -> str:
-    """The canonical place of a directory that the user named (a root, a home)."""
-    return os.path.realpath(path)
+    """The canonical place of a path; where a link on its way may not be read, the path as it is written from there."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        # Python reads the links of other processes' /proc unguarded. The lexical path is what can still be told.
+        return os.path.normpath(path) if path.startswith("/") else os.path.abspath(path)

@@ -133,6 +133,7 @@ FIXED = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_LAZY_FETCH": "1",
     "NO_COLOR": "1",
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     "CLEW": "1",
 }
 

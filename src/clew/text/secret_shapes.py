@@ -96,12 +96,17 @@ def _is_escape(text: str, at: int) -> bool:
     return text[at] in "ntr" and at > 0 and text[at - 1] == "\\"
 
 
-# The body may be broken by real or escaped newlines, quotes and headers; prose after a bare mark is not a body.
+# The body may be broken by real or escaped newlines, quotes and headers, and each line may have its number before it,
+# as `cat -n`, `grep -n` and our own tools show files; prose after a bare mark is not a body.
+_KEY_BREAK = (
+    r"""(?:\\[nr]|[\s"'+,>|])*"""
+    r"""(?:(?<=\s)(?:[^\s:]{1,120}:)?\d{1,7}(?: ?[:|\u2502\u2192.)\t-]| )[ \t]*)?"""
+)
 _KEY_BLOCK = (
     r"""-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"""
-    r"""(?:(?:\\[nr]|\s)*[A-Z][A-Za-z-]+: [^\n\\]*)*"""
-    r"""(?:(?:\\[nr]|[\s"'+,>|])*[A-Za-z0-9+/=]{16,})+(?:(?:\\[nr]|[\s"'+,>|])*[A-Za-z0-9+/=]{1,15}(?![A-Za-z0-9]))?"""
-    r"""(?:(?:\\[nr]|[\s"'+,>|])*-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----)?"""
+    rf"""(?:{_KEY_BREAK}[A-Z][A-Za-z-]+: [^\n\\]*)*"""
+    rf"""(?:{_KEY_BREAK}[A-Za-z0-9+/=]{{16,}})+(?:{_KEY_BREAK}[A-Za-z0-9+/=]{{1,15}}(?![A-Za-z0-9]))?"""
+    rf"""(?:{_KEY_BREAK}-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----)?"""
 )
 
 

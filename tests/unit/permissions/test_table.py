@@ -6,10 +6,22 @@ from clew.permissions.access import ShellAccess
 from clew.permissions.policy import judge, make_policy
 from clew.permissions.rules import parse_rule
 from clew.permissions.shell.programs.table import PROGRAMS
-from clew.permissions.shell.programs.tables import changers, dev, files, git, search, system, text, wrappers
+from clew.permissions.shell.programs.tables import (
+    changers,
+    dev,
+    disks,
+    files,
+    git,
+    machine,
+    objects,
+    search,
+    system,
+    text,
+    wrappers,
+)
 from unit.permissions.world import World
 
-TABLES = (files, text, search, system, changers, dev, git, wrappers)
+TABLES = (files, text, search, system, objects, machine, changers, disks, dev, git, wrappers)
 
 
 def test_every_row_has_its_audit_and_every_program_one_row() -> None:

@@ -16,7 +16,8 @@ from clew.permissions.shell.programs.tables import git
 from clew.permissions.shell.proof.parts import CommandPart
 from clew.permissions.shell.proof.prove import prove
 from clew.permissions.shell.reading.glob import names_in
-from clew.permissions.shell.reading.scan import Effective, Scan, could_be
+from clew.permissions.shell.reading.scan import Scan, could_be
+from clew.permissions.shell.reading.unwrap import Effective
 from clew.permissions.shell.reading.values import Value
 from clew.permissions.shell.reading.words import Word
 from clew.text.guarded_names import word_set

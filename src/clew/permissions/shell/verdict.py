@@ -158,14 +158,17 @@ def _judge_held(access: ShellAccess, policy: Policy) -> ShellVerdict:
     if len(text) > MAX_SCANNED:
         return ShellVerdict(_judge_long(text, policy))
     scan = Scan(text, cwd, policy.places.home)
-    refused = always_denied(scan, policy.places) or (coarse_denied(text, policy.places) if scan.cut else "")
+    found_bad = always_denied(scan, policy.places)
+    refused = found_bad.why or (coarse_denied(text, policy.places) if scan.cut or found_bad.fault else "")
     if refused:
         return ShellVerdict(_always_deny(refused))
     for effect in ("deny", "ask"):
         rules = policy.matching(effect, "Bash")
-        rule = matching_rule(scan, rules) or (coarse_rule(text, rules) if scan.cut else None)
+        rule = matching_rule(scan, rules) or (coarse_rule(text, rules) if scan.cut or found_bad.fault else None)
         if rule is not None:
             return ShellVerdict(Verdict(decision=effect, why=f"your rule says {effect}", rule=rule.text))
+    if found_bad.fault is not None:
+        raise found_bad.fault
     # A shell that is told the name of its directory keeps it, links and all; then `cd ..` follows the name.
     names = frozenset({cwd, os.path.abspath(_UNUSABLE.sub("\ufffd", access.cwd))})
     found = _proven(access.command, names, policy, kept=access.unkept == ())
@@ -220,8 +223,11 @@ def _by_mode(asking: Verdict, access: ShellAccess, scan: Scan, lost: Losses, pol
             decision="deny", why=f"plan mode runs only what is proven harmless: {asking.why}", rule="mode plan"
         )
     held = (policy.sandboxed or access.sandboxed) and not access.leaves_sandbox
-    if guarded := protected_write(scan, policy.places, held=held):
-        return Verdict(decision="ask", why=guarded, rule="protected names")
+    guarded = protected_write(scan, policy.places, held=held)
+    if guarded.why:
+        # Where it would be asked anyway, a guess at a file is not why.
+        guessed = not guarded.sure and not held and policy.mode != "bypassPermissions"
+        return Verdict(decision="ask", why=asking.why if guessed else guarded.why, rule="protected names")
     if scan.opaque and policy.matching("deny", "Bash"):
         return Verdict(decision="ask", why="it cannot be known which program runs, and you have deny rules")
     bypass = policy.mode == "bypassPermissions"
@@ -259,7 +265,8 @@ def _proven(text: str, names: frozenset[str], policy: Policy, *, kept: bool) -> 
         # The proof looked at the project as it is now, and one of these parts may change what it looked at.
         parts = [_unsettled(part, one) for part, one in zip(taken, parts, strict=True)]
     if not parts:
-        return ShellVerdict(Verdict(decision="ask", why="there is nothing to run"))
+        # The grammar has accepted the text, so it is comments.
+        return ShellVerdict(Verdict(decision="allow", why="nothing runs", reads_only=True))
     asking = [part for part in parts if part.decision == "ask"]
     if not asking:
         rule = next((part.rule for part in parts if part.rule), "")

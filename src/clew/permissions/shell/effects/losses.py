@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 from clew.permissions.effort import look
 from clew.permissions.files import Places
-from clew.permissions.paths import beneath
+from clew.permissions.paths import beneath, real
 from clew.permissions.shell.programs.program import Loss, Program
 from clew.permissions.shell.programs.spec import Spec
 from clew.permissions.shell.programs.table import after_git_options, base_name, program
 from clew.permissions.shell.reading.glob import GLOB, matching_names
-from clew.permissions.shell.reading.scan import Effective, Scan
+from clew.permissions.shell.reading.scan import Scan
+from clew.permissions.shell.reading.unwrap import Effective
 from clew.permissions.shell.reading.values import Value
 from clew.text.guarded_names import word_set
 
@@ -178,7 +179,7 @@ class _Stake:
                 continue
             for path in _paths(value, cwd):
                 look()
-                path = os.path.realpath(path) if follow else path
+                path = real(path) if follow else path
                 if os.path.lexists(path):
                     self._found[path] = None
                 if os.path.lexists(f"{path}/.git"):

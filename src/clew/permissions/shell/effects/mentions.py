@@ -10,7 +10,8 @@ from clew.permissions.rules import Rule, matches_word
 from clew.permissions.shell.effects.changes import changes_of
 from clew.permissions.shell.programs.spec import Spec, parse
 from clew.permissions.shell.programs.table import after_git_options, base_name, program
-from clew.permissions.shell.reading.scan import Effective, Scan
+from clew.permissions.shell.reading.scan import Scan
+from clew.permissions.shell.reading.unwrap import Effective
 from clew.permissions.shell.reading.values import Value
 from clew.permissions.shell.reading.words import literal
 from clew.text.guarded_names import word_set

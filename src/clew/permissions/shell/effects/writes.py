@@ -1,15 +1,18 @@
 """What can be seen in a command and asks even in bypass mode: protected names to be written, secrets to be read."""
 
 import os
+from typing import NamedTuple
 
 from clew.permissions.files import Finding, Places, judge_change, judge_place
 from clew.permissions.names import secret_name
+from clew.permissions.paths import real
 from clew.permissions.shell.effects.mentions import may_start_others, only_reads, pieces
 from clew.permissions.shell.programs.table import after_git_options, program
 from clew.permissions.shell.reading.glob import GLOB, bash_match, matching_names, names_in
-from clew.permissions.shell.reading.scan import EXEC_FLAGS, Effective, Scan
+from clew.permissions.shell.reading.scan import Scan
+from clew.permissions.shell.reading.unwrap import EXEC_FLAGS, Effective
 from clew.permissions.shell.reading.values import Value
-from clew.text.guarded_names import word_set
+from clew.text.guarded_names import home_credential, word_set
 
 _MAX_WORD = 20_000
 _MAX_ENTRIES = 500
@@ -20,8 +23,15 @@ _LIKELY = (".git", ".vscode", ".claude", ".clew", ".github", ".envrc", ".bashrc"
 _GIT_NAMES_FILES = word_set("config checkout restore mv rm apply am clone init archive bundle format-patch worktree")
 
 
-def protected_write(scan: Scan, places: Places, *, held: bool) -> str:
-    """Why a person must answer, or an empty string. `held`: a sandbox keeps these names read-only for any program."""
+class ProtectedWrite(NamedTuple):
+    """Why a person must answer; empty: nobody must. `sure`: its row says that the program writes there."""
+
+    why: str = ""
+    sure: bool = True
+
+
+def protected_write(scan: Scan, places: Places, *, held: bool) -> ProtectedWrite:
+    """The first protected name to be written. `held`: a sandbox keeps these names read-only for any program."""
     seen: set[tuple[Value, str]] = set()
     for found in scan.effective:
         if found.cwd is None:
@@ -36,8 +46,8 @@ def protected_write(scan: Scan, places: Places, *, held: bool) -> str:
             finding = _protected(value, found.cwd, places)
             # A word of an unknown program is only a guess at a file: what it is called counts, not what lies there.
             if finding is not None and (finding.by_name or value not in perhaps):
-                return f"{value.text[:80]}: {finding.why}"
-    return ""
+                return ProtectedWrite(f"{value.text[:80]}: {finding.why}", value not in perhaps)
+    return ProtectedWrite()
 
 
 def secret_read(scan: Scan, places: Places) -> str:
@@ -55,7 +65,8 @@ def secret_read(scan: Scan, places: Places) -> str:
                 continue
             texts = readings(value.text, found.cwd) if value.globs or _runs(found) else [value.text]
             for path in dict.fromkeys(piece for text in texts for piece in pieces(text, code=code)):
-                if not secret_name(path) or not os.path.lexists(os.path.join(found.cwd, path)):
+                place = os.path.join(found.cwd, places.home + path[1:] if path.startswith("~/") else path)
+                if not (secret_name(path) or home_credential(real(place), places.home)) or not os.path.lexists(place):
                     continue
                 finding = judge_place("read", path, found.cwd, places)
                 if finding.protected:
@@ -149,6 +160,7 @@ def readings(text: str, cwd: str) -> list[str]:
         else:
             # The names that matter first: only some of many are looked at.
             there = sorted(matching_names(f"{cwd}/{found[0]}", part), key=lambda name: not secret_name(name))[:8]
-            choices = [*(name for name in _LIKELY if bash_match(name, part)), *there] or [part]
+            hidden = [name for name in _LIKELY if part.startswith(".") and bash_match(name, part)]
+            choices = [*hidden, *there] or [part]
         found = [f"{before}/{choice}" if before else choice for before in found for choice in choices][:32]
     return [f"/{one}" if text.startswith("/") else one for one in found]

@@ -20,7 +20,7 @@ def read_find(words: list[Word], covered: frozenset[str] = frozenset()) -> tuple
     """The places find would look at, and why it is not proven harmless (or an empty string)."""
     paths: list[Word] = []
     at = 0
-    while at < len(words) and words[at].text in ("-H", "-P", "-O1", "-O2", "-O3"):
+    while at < len(words) and words[at].text in ("-H", "-L", "-P", "-O1", "-O2", "-O3"):
         at += 1
     while at < len(words) and not words[at].text.startswith(("-", "(", "!", ",")):
         paths.append(words[at])

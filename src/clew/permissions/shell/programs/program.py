@@ -36,6 +36,8 @@ class Wrapper(NamedTuple):
     """Assignments may precede the inner command."""
     proven: frozenset[str] | None = None
     """Flags with which it adds no right and no effect of its own; None: never proven."""
+    chdir: frozenset[str] = frozenset()
+    """Flags that name the directory in which the inner command runs."""
 
 
 class Loss(NamedTuple):
@@ -52,6 +54,32 @@ class Loss(NamedTuple):
     """An operand that starts like this counts as well."""
 
 
+Effect = Literal["deletes", "moves", "remodes", "overwrites"]
+"""What happens to a place: it is gone, it is elsewhere, it has other modes or owners, it holds something else."""
+
+ReachedWords = Literal["operands", "sources", "target", "second", "after first", "of=", "here", "last", "values"]
+"""Which words name the places: all operands, all but the last, the last, the second, all but the first, the value of
+`of=`, the operands or (without any) the directory it runs in, the last operand, or only the values of flags."""
+
+
+class Reach(NamedTuple):
+    """What one use of a program does to the places that its words name."""
+
+    effect: Effect
+    on: ReachedWords = "operands"
+    needs: frozenset[str] = frozenset()
+    """One of these must be among the flags or words; empty: any use."""
+    unless: frozenset[str] = frozenset()
+    """With one of these nothing happens."""
+    only: frozenset[str] = frozenset()
+    """Nothing happens where there are flags and all of them are among these."""
+    deep: frozenset[str] = frozenset()
+    """With one of these it reaches everything below a place; `*`: always."""
+    values: frozenset[str] = frozenset()
+    """Flags whose values are such places, too."""
+
+
+_NO_REACH: Mapping[str, tuple[Reach, ...]] = MappingProxyType({})
 _NO_LOSS: Mapping[str, tuple[Loss, ...]] = MappingProxyType({})
 
 
@@ -67,7 +95,15 @@ class Program(NamedTuple):
     """Uses that only read, by their first word."""
     code_files: tuple[str, ...] = ()
     """Kinds of project files that can name code for it (code_files.py)."""
+    hosted: bool = False
+    """An interpreter runs it, so whatever lies on that interpreter's path runs with it (hosts.py)."""
     shows: Shows = ""
+    walks: tuple[str, ...] = ()
+    """Flags that make it read a whole tree; `*`: a directory is always read, to its end or its first level."""
+    follows: tuple[str, ...] = ()
+    """Flags that make it follow the links in a tree; `*`: always."""
+    stays: tuple[str, ...] = ()
+    """Flags that keep it from following them."""
     any_file: bool = False
     """Shows no more of a file than `grep -r` would, so it may get names that are not in the command."""
     changes: Spec | None = None
@@ -87,8 +123,14 @@ class Program(NamedTuple):
     offers: tuple[str, ...] = ()
     """What "always" offers beside the exact words: `*` the program with any words, `sub *` a subcommand, `sub ? *` one
     with its next word."""
-    disks: bool = False
-    """Can overwrite a disk that it is given."""
+    reaches: tuple[Reach, ...] = ()
+    """What it does to places beyond what `writes` tells (reach.py)."""
+    sub_reaches: Mapping[str, tuple[Reach, ...]] = _NO_REACH
+    """The same by subcommand."""
+    raw: bool = False
+    """Made to overwrite disks: where it cannot be seen which one, a person is asked in every mode."""
+    folder_flags: tuple[str, ...] = ()
+    """Flags that name the directory in which it works."""
     loses: tuple[Loss, ...] = ()
     """Uses that destroy more than the files its words name, or need a person's word for other reasons (losses.py)."""
     sub_loses: Mapping[str, tuple[Loss, ...]] = _NO_LOSS
@@ -102,9 +144,27 @@ def loss(kind: LossKind, why: str, words: str = "", *, unless: str = "", starts:
     return Loss(kind, why, frozenset(words.split()), frozenset(unless.split()), starts)
 
 
-def wrapper(valued: str = "", operands: int = 0, *, assigns: bool = False, proven: str | None = None) -> Wrapper:
+def reach(
+    effect: Effect,
+    on: ReachedWords = "operands",
+    *,
+    needs: str = "",
+    unless: str = "",
+    only: str = "",
+    deep: str = "",
+    values: str = "",
+) -> Reach:
+    """A row of reaches; flags as plain words."""
+    sets = (frozenset(text.split()) for text in (needs, unless, only, deep, values))
+    return Reach(effect, on, *sets)
+
+
+def wrapper(
+    valued: str = "", operands: int = 0, *, assigns: bool = False, proven: str | None = None, chdir: str = ""
+) -> Wrapper:
     """A wrapper's row; flags as plain words."""
-    return Wrapper(frozenset(valued.split()), operands, assigns, None if proven is None else frozenset(proven.split()))
+    allowed = None if proven is None else frozenset(proven.split())
+    return Wrapper(frozenset(valued.split()), operands, assigns, allowed, frozenset(chdir.split()))
 
 
 NO_SETTINGS = "Reads its operands or standard input. No settings file, no plug-in, no other program."
@@ -121,7 +181,19 @@ def reader(
     needs_operand: bool = False,
     flags_first: bool = False,
     version: tuple[str, ...] = (),
+    walks: str = "",
+    follows: str = "",
+    stays: str = "",
 ) -> Program:
     """A program that only reads, with the flags for which that is known."""
     spec = Spec(flags, operands, check, needs_operand=needs_operand, flags_first=flags_first)
-    return Program(audit=audit, reads=spec, shows=shows, any_file=any_file, version=version)
+    return Program(
+        audit=audit,
+        reads=spec,
+        shows=shows,
+        any_file=any_file,
+        version=version,
+        walks=tuple(walks.split()),
+        follows=tuple(follows.split()),
+        stays=tuple(stays.split()),
+    )

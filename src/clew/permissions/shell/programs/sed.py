@@ -13,7 +13,7 @@ _RANGE = rf"(?:{_ADDRESS}(?:[ \t]*+,[ \t]*+(?:{_ADDRESS}|[+~]\d+))?[ \t]*+!?[ \t
 _OTHER = "|".join(
     rf"s{mark}[^{mark}\\\n\[]*+(?:\[[^\]{mark}\\\n]*+\][^{mark}\\\n\[]*+)*{mark}"
     rf"[^{mark}\\\n]*+(?:\\\d[^{mark}\\\n]*+)*{mark}[gpiI0-9]*+"
-    for mark in ("\\|", "\\#", ",", "@", ":", "%", "~")
+    for mark in ("\\|", "\\#", ",", "@", ":", "%", "~", "_", "!", "=")
 )
 _ACTION = rf"(?:q\d+|[pdqQ=lnNgGhHxD]|s/{_TEXT}/{_TEXT}/[gpiI0-9]*+|{_OTHER}|y/{_TEXT}/{_TEXT}/)"
 _COMMAND = rf"[ \t]*+{_RANGE}{_ACTION}[ \t]*+"

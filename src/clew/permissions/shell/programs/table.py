@@ -1,25 +1,46 @@
 """The rows of all programs, and the few questions that are asked about many of them at once."""
 
 from clew.permissions.shell.programs.program import Program
-from clew.permissions.shell.programs.tables import changers, dev, files, git, search, system, text, wrappers
+from clew.permissions.shell.programs.tables import (
+    changers,
+    dev,
+    disks,
+    files,
+    git,
+    machine,
+    objects,
+    search,
+    system,
+    text,
+    wrappers,
+)
 
 PROGRAMS: dict[str, Program] = {
     **files.PROGRAMS,
     **text.PROGRAMS,
     **search.PROGRAMS,
     **system.PROGRAMS,
+    **objects.PROGRAMS,
+    **machine.PROGRAMS,
     **changers.PROGRAMS,
+    **disks.PROGRAMS,
     **dev.PROGRAMS,
     **git.PROGRAMS,
     **wrappers.PROGRAMS,
 }
+# Programs that come in one per kind of file system.
+_FAMILIES = {"mkfs.": PROGRAMS["mkfs"], "newfs_": PROGRAMS["newfs"], "partclone.": PROGRAMS["partclone"]}
 UNKNOWN = Program(audit="")
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "mksh", "rbash", "tcsh", "csh", "busybox-sh"})
 
 
 def program(name: str) -> Program:
     """The row of a program; an empty one where there is none."""
-    return PROGRAMS.get(name, UNKNOWN)
+    row = PROGRAMS.get(name)
+    if row is not None:
+        return row
+    family = next((row for start, row in _FAMILIES.items() if name.startswith(start)), None)
+    return family or UNKNOWN
 
 
 def base_name(text: str) -> str:

@@ -4,13 +4,12 @@ The names are not in the command, so the directory tells whether one of them cou
 place outside. Only programs that show no more than `grep -r` does are proven this way.
 """
 
-import os
 import re
 from pathlib import Path
 
 from clew.permissions.effort import entries_of, look
 from clew.permissions.files import Places
-from clew.permissions.paths import resolve
+from clew.permissions.paths import real, resolve
 from clew.permissions.shell.programs.table import program
 from clew.permissions.shell.proof.prove import Proof, prove
 from clew.permissions.shell.proof.trees import Wanted, names_wanted, refuse_index, refuse_secrets
@@ -22,11 +21,11 @@ _ODD = re.compile(r"^-|[\s'\"\\]")
 _COUNT = re.compile(r"[1-9]\d{0,4}")
 # Letters that never take a value: behind one that does, an `l` would be part of that value.
 _LISTS_FILES = {
-    "grep": re.compile(r"-[rRiwEFIs]*l[rRiwEFIs]*|--files-with-matches"),
+    "grep": re.compile(r"-[riwEFIs]*l[riwEFIs]*|--files-with-matches"),
     "rg": re.compile(r"-i?li?|--files|--files-with-matches"),
 }
 _HARMLESS_FLAG = re.compile(
-    r"-[iwrREFsI]+|-[gte]|--(?:include|exclude|exclude-dir|glob|type|hidden|no-ignore|ignore-case)(?:=.*)?", re.DOTALL
+    r"-[iwrEFsI]+|-[gte]|--(?:include|exclude|exclude-dir|glob|type|hidden|no-ignore|ignore-case)(?:=.*)?", re.DOTALL
 )
 _PASSES_LINES = {
     "grep": re.compile(r"-[viEFP]+"),
@@ -55,6 +54,8 @@ def prove_find_exec(words: list[Word], cwd: str, places: Places) -> Proof:
             return Proof("find -exec does not use what is found", "find")
         inner.append([one for word in body for one in (names if word.text == "{}" else [word])])
         at = end + 1
+    if any(word.text == "-L" for word in rest):
+        return Proof("find -L follows links, which may lead anywhere", "find")
     outer = prove(rest, cwd, places)
     if outer.refused:
         return outer
@@ -114,7 +115,7 @@ def _each(commands: list[list[Word]], cwd: str, places: Places, starts: list[str
         if found.refused:
             return found
         shown = wanted is not None and program(words[0].text).shows == "content"
-        if shown and (why := refuse_secrets(starts, cwd, places, wanted or bool)):
+        if shown and (why := refuse_secrets(starts, cwd, places, wanted or bool, follow=True)):
             return Proof(why, words[0].text)
     return Proof(_hazard(starts, places), commands[0][0].text)
 
@@ -132,7 +133,7 @@ def _names_files(producer: SimpleCommand | None) -> bool:
     name, *rest = producer.words
     texts = [word.text for word in rest]
     if name.text == "find":
-        prints_more = {"-printf", "-ls", "-exec"} & set(texts)
+        prints_more = {"-printf", "-ls", "-exec", "-L"} & set(texts)
         return not prints_more
     if name.text == "git":
         plain = {"-m", "-o", "-c", "-d", "-z", "--others", "--modified", "--cached", "--exclude-standard"}
@@ -212,7 +213,7 @@ def _hazard(starts: list[str], places: Places) -> str:
                 return "a file name here could become a flag or several words"
             if entry.is_symlink():
                 look()
-                if not places.inside(os.path.realpath(entry.path)):
+                if not places.inside(real(entry.path)):
                     return "a link here leads out of the workspace"
             elif entry.is_dir(follow_symlinks=False):
                 waiting.append(entry.path)

@@ -17,10 +17,10 @@ from clew.permissions.shell.programs.program import Wrapper
 from clew.permissions.shell.programs.table import PROGRAMS, program
 from clew.permissions.shell.proof.fed import prove_find_exec, prove_xargs
 from clew.permissions.shell.proof.prove import Proof, prove
-from clew.permissions.shell.proof.reads import refuse_read, splits
+from clew.permissions.shell.proof.reads import refuse_pattern, refuse_read, splits
 from clew.permissions.shell.proof.trees import refuse_tree
 from clew.permissions.shell.reading.lexer import Lexer
-from clew.permissions.shell.reading.words import Redirect, SimpleCommand, Word, WordPiece
+from clew.permissions.shell.reading.words import Redirect, SimpleCommand, Word, WordPiece, simple_braces
 
 _MAX_POSSIBLE = 4
 
@@ -111,6 +111,7 @@ class Directories:
 
 
 _SAFE_NAMES = re.compile(r"LC_[A-Z]+|LANG|LANGUAGE|TZ|NO_COLOR|CLICOLOR|COLUMNS|LINES")
+_PAGERS = re.compile(r"(?:GIT_|MAN|SYSTEMD_)?PAGER")
 _SAFE_VALUE = re.compile(r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9_.@+/-]*|")
 _SYSTEM_BIN = re.compile(r"/(?:usr/)?bin/([A-Za-z0-9_.+-]+)")
 _LOOP_NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -159,10 +160,18 @@ def parts_of(lexer: Lexer, names: frozenset[str], places: Places) -> list[Comman
         for place in sorted({real(name) for name in started}) or (None,):
             part = CommandPart(command, place)
             part.forms = [] if id(command) in broken else _forms(command.words, loops, place)
-            part.why = why or _shape(command, place, places, part.outputs)
+            part.why = why or _listed(command, place, places) or _shape(command, place, places, part.outputs)
             parts.append(part)
         directories.after(command, started, moved)
     return parts
+
+
+def _listed(command: SimpleCommand, cwd: str | None, places: Places) -> str:
+    """Why a loop's list would list a directory that is not to be listed unasked, or an empty string."""
+    if cwd is None or not _is_loop(command):
+        return ""
+    globs = (word for word in command.words[3:] if word.globs)
+    return next((why for word in globs if (why := refuse_pattern(word, cwd, places))), "")
 
 
 def _is_loop(command: SimpleCommand) -> bool:
@@ -176,7 +185,10 @@ def _bind(words: list[Word], loops: dict[str, list[Word]]) -> str:
     if not _LOOP_NAME.fullmatch(words[1].raw):
         # PATH, IFS and their like steer what the body runs; the shell's own variables are all upper case.
         return "the loop sets a variable that programs may read"
-    values = words[3:]
+    values: list[Word] = []
+    for word in words[3:]:
+        expanded = simple_braces(word) if ".." in word.raw else (word,)
+        values += expanded or (word,)
     if len(values) > _MAX_LOOP_VALUES or any(not value.known or value.braces for value in values):
         return "the loop's list is not written out"
     loops.setdefault(words[1].text, []).extend(values)
@@ -213,13 +225,20 @@ def _shape(command: SimpleCommand, cwd: str | None, places: Places, outputs: lis
     for name, value in command.assigns:
         if not command.words:
             return "the command sets a variable"
-        if not _SAFE_NAMES.fullmatch(name) or not value.known or not _SAFE_VALUE.fullmatch(value.text):
+        if not value.known or not _is_safe_setting(name, value.text):
             return f"the command sets {name}"
     for redirect in command.redirects:
         if why := _refuse_redirect(redirect, cwd, places, outputs):
             outputs.clear()
             return why
     return "the command writes to a file" if outputs else ""
+
+
+def _is_safe_setting(name: str, value: str) -> bool:
+    """A variable that steers no program, or that names `cat` (or nothing) as the pager."""
+    if _PAGERS.fullmatch(name):
+        return value in ("cat", "")
+    return _SAFE_NAMES.fullmatch(name) is not None and _SAFE_VALUE.fullmatch(value) is not None
 
 
 def _refuse_redirect(redirect: Redirect, cwd: str, places: Places, outputs: list[Word]) -> str:
@@ -299,7 +318,7 @@ def _inside_wrapper(name: str, row: Wrapper, allowed: frozenset[str], words: lis
             continue
         assign = re.fullmatch(r"([A-Za-z_]\w*)=(.*)", text, re.DOTALL)
         if name == "env" and assign:
-            if not _SAFE_NAMES.fullmatch(assign[1]) or not _SAFE_VALUE.fullmatch(assign[2]):
+            if not _is_safe_setting(assign[1], assign[2]):
                 return None
             at += 1
             continue

@@ -12,14 +12,17 @@ from typing import NamedTuple
 
 from clew.permissions.effort import look
 from clew.permissions.files import Places
-from clew.permissions.paths import resolve
+from clew.permissions.paths import real, resolve
 from clew.permissions.shell.programs.find import read_find
+from clew.permissions.shell.programs.program import Program
 from clew.permissions.shell.programs.spec import Parsed, Spec, parse
 from clew.permissions.shell.programs.table import program
 from clew.permissions.shell.programs.tables import git
-from clew.permissions.shell.proof.reads import dash_names, refuse_read
+from clew.permissions.shell.proof.hosts import refuse_host
+from clew.permissions.shell.proof.reads import dash_names, refuse_checked, refuse_pattern, refuse_read
 from clew.permissions.shell.proof.repository import refuse_repository
 from clew.permissions.shell.reading.glob import matches
+from clew.permissions.shell.reading.grammar import SHOWN_VARIABLES
 from clew.permissions.shell.reading.words import Word, WordPiece, simple_braces
 from clew.system.git.layout import file_start
 from clew.text.guarded_names import word_set
@@ -106,12 +109,11 @@ def _project_folders(path: str, places: Places) -> tuple[str, ...]:
     """The elements of the search path that lie in the workspace, by name or by where a link leads."""
     absolute = [folder for folder in path.split(os.pathsep) if folder.startswith("/")]
     return tuple(
-        folder
-        for folder in absolute
-        if places.inside(os.path.normpath(folder)) or places.inside(os.path.realpath(folder))
+        folder for folder in absolute if places.inside(os.path.normpath(folder)) or places.inside(real(folder))
     )
 
 
+_SHOWS_ALL = frozenset({"echo", "printf"})
 _TEST_UNARY_PATH = word_set("""-e -f -d -r -w -x -s -L -h -p -S -b -c""")
 _FIXED_FLAG = re.compile(r"--[a-z][a-z-]*=")
 _NUMBER = re.compile(r"-?\d{1,18}")
@@ -136,7 +138,7 @@ def prove(
     if why := _unclear(words, cwd):
         return Proof(why)
     row = program(name)
-    if paths and (why := refuse_project_program(name, places) or refuse_code_files(row.code_files, cwd, places)):
+    if paths and (why := _refuse_listing(words[1:], cwd, places) or _refuse_start(name, row, cwd, places)):
         return Proof(why, name)
     rest = words[1:]
     prints = row.version or (("--version", "--help") if row.reads is not None else ())
@@ -165,11 +167,37 @@ def prove(
         return Proof(f"{name} is not known to only read")
     parsed = parse(spec, rest, covered)
     if parsed.refused:
-        return Proof(f"{label}: {parsed.refused}", label)
+        return Proof(f"{label}: {_spoken(parsed.refused, row)}", label)
     if why := _misplaced_glob(spec, rest, parsed, cwd):
         return Proof(why, label)
     here = spec.operands in ("paths", "pattern paths") and not parsed.paths
-    return Proof(_refuse_paths(parsed.paths, cwd, places, here=here, paths=paths), label)
+    why = _refuse_paths(parsed.paths, cwd, places, here=here, paths=paths)
+    return Proof(why or (_refuse_lists(name, parsed, cwd, places) if paths else ""), label)
+
+
+def _spoken(refused: str, row: Program) -> str:
+    """A flag that is left out of a row because it follows links is told as that."""
+    flag = next((flag for flag in row.follows if refused.startswith(f"flag {flag} ")), "")
+    return f"flag {flag} follows links, which may lead anywhere" if flag else refused
+
+
+def _refuse_listing(words: list[Word], cwd: str, places: Places) -> str:
+    """A pattern lists its directory, whatever the program does with the words that come of it."""
+    return next((why for word in words if word.globs and (why := refuse_pattern(word, cwd, places))), "")
+
+
+def _refuse_start(name: str, row: Program, cwd: str, places: Places) -> str:
+    """Why code of the project may run as soon as the program starts, or an empty string."""
+    if why := refuse_project_program(name, places) or refuse_code_files(row.code_files, cwd, places):
+        return why
+    why = refuse_host(name, places) if row.hosted else ""
+    return f"{name}: {why}" if why else ""
+
+
+def _refuse_lists(name: str, parsed: Parsed, cwd: str, places: Places) -> str:
+    """A program that checks sums reads the files whose names stand in its operands."""
+    checks = name.endswith("sum") and parsed.flags.keys() & {"-c", "--check"}
+    return refuse_checked(parsed.paths, cwd, places) if checks else ""
 
 
 def _flatten(words: list[Word]) -> list[Word] | None:
@@ -186,14 +214,23 @@ def _unclear(words: list[Word], cwd: str) -> str:
     name = words[0]
     if name.raw != "[" and (not name.plain or name.globs or name.tilde):
         return "the program's name is quoted or built from parts"
-    for word in words[1:]:
+    for at, word in enumerate(words[1:]):
         if not word.known:
+            # The grammar has let only proven substitutions and harmless variables stand in arguments.
+            formats = name.raw == "printf" and (at == 0 or words[1].text.startswith("-"))
+            if name.raw in _SHOWS_ALL and not formats and _is_only_shown(word):
+                continue
             return "an argument is not written out"
         if word.glob_first and dash_names(word, cwd):
-            return "a file name that starts with a dash could become a flag"
+            return "a file name here could become a flag, or name a file of flags"
         if word.globs and word.text.startswith("-") and not _FIXED_FLAG.match(word.text):
             return "a pattern stands in a flag"
     return ""
+
+
+def _is_only_shown(word: Word) -> bool:
+    """Its unknown parts are what substitutions print and variables that may be shown."""
+    return all(piece.kind != "var" or piece.text in SHOWN_VARIABLES for piece in word.pieces)
 
 
 def _misplaced_glob(spec: Spec, words: list[Word], parsed: Parsed, cwd: str) -> str:

@@ -2,15 +2,19 @@
 
 import os
 import re
+from pathlib import Path
 
 from clew.permissions.effort import look
 from clew.permissions.files import Places, judge_place
 from clew.permissions.names import secret_name
 from clew.permissions.shell.reading.glob import GLOB, bash_match, matching_names, names_in
-from clew.permissions.shell.reading.words import Word, simple_braces
+from clew.permissions.shell.reading.words import Word, literal, simple_braces
+from clew.system.git.layout import file_start
 from clew.text.guarded_names import word_set
 
 _MAX_MATCHES = 3000
+_MAX_CHECKED = 65_536
+_CHECKED = re.compile(r"\\?(?:[0-9a-fA-F]{8,} [ *](.+)|[A-Za-z0-9/-]+ \((.+)\) = [0-9a-fA-F]+)")
 # What a pattern with a few letters of these would be after, whether or not the file is there yet.
 _WANTED_BY_GLOB = (".env", ".env.local", ".netrc", "id_rsa", "id_ed25519")
 # Facts about the machine that hold no secret and that everybody may read.
@@ -80,6 +84,32 @@ def _refuse_glob(text: str, cwd: str, places: Places) -> str:
     return ""
 
 
+def refuse_pattern(word: Word, cwd: str, places: Places) -> str:
+    """Why the directories that a pattern lists are not to be listed unasked, or an empty string."""
+    text = word.text
+    if word.tilde and not text.startswith("~/"):
+        return "the path names another user's home"
+    if word.tilde:
+        text = places.home + text[1:]
+    fronts = ["/"] if text.startswith("/") else [cwd]
+    parts = [part for part in text.split("/") if part]
+    for at, part in enumerate(parts):
+        if not GLOB.search(part):
+            fronts = [os.path.join(front, part) for front in fronts]
+            continue
+        for front in fronts:
+            finding = judge_place("list", front, cwd, places)
+            # What is no directory lists nothing, and the pattern stays as it is written.
+            if finding.decision != "allow" and not finding.error:
+                return f"{word.text[:80]} lists a directory: {finding.why}"
+        if not any(GLOB.search(later) for later in parts[at + 1 :]):
+            return ""
+        fronts = [os.path.join(front, name) for front in fronts for name in matching_names(front, part)]
+        if len(fronts) > _MAX_MATCHES:
+            return "the pattern matches too many files to be judged"
+    return ""
+
+
 def _matches(front: str, part: str, cwd: str, places: Places) -> tuple[list[str], str]:
     """The entries of one directory that a pattern takes, and why one of them must not be read unasked."""
     finding = judge_place("list", front, cwd, places)
@@ -118,6 +148,26 @@ def splits(word: Word, cwd: str) -> bool:
 
 
 def dash_names(word: Word, cwd: str) -> bool:
-    """A glob at the start of a word could expand to a file whose name is a flag."""
+    """A glob at the start of a word could expand to a file whose name is a flag, or `@file`, which some programs read
+    flags from."""
     pattern = word.text.split("/", 1)[0]
-    return any(name.startswith("-") and bash_match(name, pattern) for name in names_in(cwd))
+    return any(name.startswith(("-", "@")) and bash_match(name, pattern) for name in names_in(cwd))
+
+
+def refuse_checked(paths: list[Word], cwd: str, places: Places) -> str:
+    """Why the files whose names stand in lists of checksums are not to be read unasked, or an empty string."""
+    if not paths:
+        return "the names of the files to be checked are not known"
+    for word in paths:
+        if word.globs or word.text in ("", "-"):
+            return "the names of the files to be checked are not known"
+        data = file_start(Path(cwd, word.text), _MAX_CHECKED)
+        if len(data) >= _MAX_CHECKED:
+            return "the list of checksums is too long to be judged"
+        for line in data.decode("utf-8", "replace").splitlines():
+            found = _CHECKED.fullmatch(line)
+            if found is None and line.strip() and not line.startswith("#"):
+                return "the list of checksums could not be read"
+            if found is not None and (why := _refuse_one(literal(found[1] or found[2]), cwd, places)):
+                return why
+    return ""

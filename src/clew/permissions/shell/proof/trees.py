@@ -10,9 +10,12 @@ from pathlib import Path
 
 from clew.permissions.files import Places, judge_place
 from clew.permissions.names import secret_name
+from clew.permissions.paths import real
+from clew.permissions.shell.programs.find import read_find
+from clew.permissions.shell.programs.pathspec import pathspec
 from clew.permissions.shell.programs.spec import Parsed, parse
 from clew.permissions.shell.programs.table import after_git_options, program
-from clew.permissions.shell.reading.glob import bash_match
+from clew.permissions.shell.reading.glob import GLOB, bash_match, expanded
 from clew.permissions.shell.reading.words import Word
 from clew.system.git.index import IndexUnclear, index_names
 from clew.system.git.layout import find_repository
@@ -21,41 +24,77 @@ from clew.text.guarded_names import word_set
 
 _MAX_ENTRIES = 10_000
 _GREPS = word_set("grep egrep fgrep")
-_DEEP = word_set("-r -R --recursive --dereference-recursive")
 _NAMES_ONLY = word_set(
     "-l -L -c -q --files-with-matches --files-without-match --count --quiet --silent --files --brief"
 )
+
+_GIT_SHOWS = word_set("diff show log whatchanged diff-tree diff-index diff-files blame annotate grep cat-file stash")
 
 Wanted = Callable[[str], bool]
 
 
 def refuse_tree(words: list[Word], cwd: str, places: Places, *, piped: bool) -> str:
-    """Why a proven reader would show a secret that it was not given by name, or an empty string."""
+    """Why a proven reader would show a secret that it was not given by name, or follow a link out; or nothing."""
     name = words[0].text
     if name == "git":
-        return _refuse_git_grep(words, cwd, places)
+        return _refuse_git_grep(words, cwd, places) or _refuse_git_patterns(words, cwd, places)
     row = program(name)
-    if row.reads is None or name not in (*_GREPS, "rg", "diff"):
+    if name == "find":
+        follows = any(word.text == "-L" for word in words)
+        return refuse_secrets(_find_starts(words, cwd), cwd, places, _nothing, follow=True) if follows else ""
+    if row.reads is None or not row.follows:
         return ""
     parsed = parse(row.reads, words[1:])
     given = parsed.flags.keys()
-    if given & _NAMES_ONLY and not (name == "diff" and "--brief" not in given and "-q" not in given):
+    names_only = given & _NAMES_ONLY and not (name == "diff" and "--brief" not in given and "-q" not in given)
+    follow = ("*" in row.follows or bool(given & {*row.follows})) and not given & {*row.stays}
+    shows = row.shows == "content" and not names_only
+    if not shows and not follow:
         return ""
-    if name != "rg" and not given & _DEEP:
+    recurses = [*parsed.flags.get("-d", ()), *parsed.flags.get("--directories", ())] if name in _GREPS else []
+    deep = "*" in row.walks or bool(given & {*row.walks}) or "recurse" in recurses
+    if not deep and name in _GREPS:
         return ""
-    folders = [path for word in parsed.paths if os.path.isdir(path := os.path.join(cwd, word.text))]
-    if not folders and (len(parsed.operands) > 1 or piped or name == "diff"):
+    folders = [path for word in parsed.paths for path in _places(word, cwd) if os.path.isdir(path)]
+    if not folders and (len(parsed.operands) > 1 or (piped and name != "ls") or name == "diff"):
         return ""
     wanted = _rg_filter(parsed) if name == "rg" else _filter(parsed, "--include", ("--exclude", "-x"))
     skipped = parsed.flags.get("--exclude-dir", [])
-    return refuse_secrets(folders or [cwd], cwd, places, wanted, skipped)
+    return refuse_secrets(
+        folders or [cwd], cwd, places, wanted if shows else _nothing, skipped, follow=follow, deep=deep
+    )
+
+
+def _places(word: Word, cwd: str) -> list[str]:
+    return expanded(word.text, cwd, limit=_MAX_ENTRIES) if word.globs else [os.path.join(cwd, word.text)]
+
+
+def _nothing(_: str) -> bool:
+    """No content is shown, so no name makes a difference."""
+    return False
+
+
+def _find_starts(words: list[Word], cwd: str) -> list[str]:
+    paths, _ = read_find(words[1:])
+    return [place for word in paths for place in _places(word, cwd)] or [cwd]
 
 
 def refuse_secrets(
-    folders: list[str], cwd: str, places: Places, wanted: Wanted = bool, skipped: list[str] | None = None
+    folders: list[str],
+    cwd: str,
+    places: Places,
+    wanted: Wanted = bool,
+    skipped: list[str] | None = None,
+    *,
+    follow: bool = False,
+    deep: bool = True,
 ) -> str:
-    """The first secret below these directories, within bounds and not among installed packages."""
+    """The first secret below these directories, within bounds and not among installed packages.
+
+    `follow`: links are followed, so none may lead out of the workspace or to a secret. `deep`: not only the first
+    level is read."""
     waiting, seen = [*dict.fromkeys(folders)], 0
+    entered = set(waiting)
     while waiting and seen < _MAX_ENTRIES:
         try:
             entries = list(os.scandir(waiting.pop()))
@@ -64,16 +103,30 @@ def refuse_secrets(
         seen += len(entries)
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                inside = entry.name != ".git" and entry.name not in NOT_SEARCHED
-                if inside and not any(bash_match(entry.name, pattern) for pattern in skipped or ()):
+                inside = follow or (entry.name != ".git" and entry.name not in NOT_SEARCHED)
+                if deep and inside and not any(bash_match(entry.name, pattern) for pattern in skipped or ()):
                     waiting.append(entry.path)
+            elif follow and entry.is_symlink():
+                target = real(entry.path)
+                if why := _refuse_link(entry, target, cwd, places, wanted):
+                    return why
+                if deep and target not in entered and os.path.isdir(target):
+                    entered.add(target)
+                    waiting.append(target)
             elif secret_name(entry.name) and wanted(entry.name) and (why := _refuse_one(entry.path, cwd, places)):
                 return why
-    return ""
+    return "there are too many files here to look for links that lead out" if follow and waiting else ""
 
 
-def refuse_index(cwd: str, places: Places) -> str:
-    """The first secret among the files that git has."""
+def _refuse_link(entry: "os.DirEntry[str]", target: str, cwd: str, places: Places, wanted: Wanted) -> str:
+    if not places.inside(target):
+        return f"{os.path.relpath(entry.path, cwd)[:80]} is a link that leads out of the workspace, and it is followed"
+    named = secret_name(entry.name) or secret_name(os.path.basename(target))
+    return _refuse_one(target, cwd, places) if named and wanted(entry.name) else ""
+
+
+def refuse_index(cwd: str, places: Places, patterns: list[str] | None = None) -> str:
+    """The first secret among the files that git has; with `patterns`, among those that these pathspecs take."""
     repository = find_repository(Path(cwd))
     if repository is None:
         return ""
@@ -81,8 +134,26 @@ def refuse_index(cwd: str, places: Places) -> str:
         names = index_names(repository)
     except IndexUnclear:
         return ""
-    tracked = (str(repository.root / name) for name in names if secret_name(name))
-    return next((why for path in tracked if (why := _refuse_one(path, cwd, places))), "")
+    prefix = os.path.relpath(real(cwd), repository.root)
+    for name in names:
+        if not secret_name(name) or (patterns is not None and not _takes(patterns, name, prefix)):
+            continue
+        if why := _refuse_one(str(repository.root / name), cwd, places):
+            return why
+    return ""
+
+
+def _takes(patterns: list[str], name: str, prefix: str) -> bool:
+    """Whether one of these pathspecs takes a file of the index, as a pattern or as a directory above it."""
+    inside = name if prefix == "." else name.removeprefix(f"{prefix}/")
+    for text in patterns:
+        pattern = pathspec(text).removeprefix("./").rstrip("/").lower()
+        for one in (name.lower(), inside.lower()):
+            if pattern in ("", ".") or one.startswith(f"{pattern}/") or bash_match(one, pattern):
+                return bool(pathspec(text))
+            if bash_match(os.path.basename(one), pattern.removeprefix("**/")):
+                return True
+    return False
 
 
 def names_wanted(tests: list[Word]) -> Wanted:
@@ -128,6 +199,17 @@ def _refuse_git_grep(words: list[Word], cwd: str, places: Places) -> str:
     rest = after_git_options([word.text for word in words[1:]])
     if rest[:1] != ["grep"] or _NAMES_ONLY & set(rest):
         return ""
+    limits = rest[rest.index("--") + 1 :] if "--" in rest else []
+    taken = [text for text in limits if pathspec(text)]
     if {"--untracked", "--no-index"} & set(rest) and (why := refuse_secrets([cwd], cwd, places)):
         return why
-    return refuse_index(cwd, places)
+    return refuse_index(cwd, places, taken or None)
+
+
+def _refuse_git_patterns(words: list[Word], cwd: str, places: Places) -> str:
+    """A pathspec with a pattern or magic may take a secret of the index whose name stands nowhere in the command."""
+    rest = after_git_options([word.text for word in words[1:]])
+    if not rest or rest[0] not in _GIT_SHOWS:
+        return ""
+    wild = [text for text in rest[1:] if not text.startswith("-") and (GLOB.search(text) or text.startswith(":"))]
+    return refuse_index(cwd, places, wild) if wild else ""

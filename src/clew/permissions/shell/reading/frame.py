@@ -6,7 +6,7 @@ from clew.permissions.shell.reading.words import SimpleCommand, Word, WordPiece
 class LexerFrame:
     """Where the lexer stands: a command list, a double-quoted string or a parameter expansion."""
 
-    __slots__ = ("close", "command", "heredocs", "kind", "naming", "pending", "pieces", "scope", "start")
+    __slots__ = ("array", "close", "command", "heredocs", "kind", "naming", "pending", "pieces", "scope", "start")
 
     def __init__(self, kind: str, close: str, scope: tuple[int, ...], start: int) -> None:
         self.kind = kind
@@ -18,6 +18,8 @@ class LexerFrame:
         self.pending: tuple[str, str] | None = None
         self.heredocs: list[tuple[SimpleCommand, int, str, bool, bool]] = []
         self.naming = False
+        self.array: tuple[SimpleCommand, str, list[Word]] | None = None
+        """What stands here are the words of an array: whose, its name, and those that were read."""
 
 
 def merged(pieces: list[WordPiece]) -> tuple[WordPiece, ...]:

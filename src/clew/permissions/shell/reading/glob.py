@@ -34,13 +34,18 @@ def matching_names(directory: str, pattern: str) -> list[str]:
     ]
 
 
-def matches(text: str, cwd: str, *, limit: int = 2) -> int:
-    """How many files an unquoted word becomes, counted up to `limit`; none means that bash leaves it as it is."""
+def expanded(text: str, cwd: str, *, limit: int = 64) -> list[str]:
+    """The files that an unquoted word becomes, up to `limit`; none means that bash leaves it as it is."""
     fronts = ["/" if text.startswith("/") else cwd]
     for part in [part for part in text.split("/") if part]:
         look(len(fronts))
         if GLOB.search(part):
-            fronts = [os.path.join(front, name) for front in fronts for name in matching_names(front, part)][:64]
+            fronts = [os.path.join(front, name) for front in fronts for name in matching_names(front, part)][:limit]
         else:
             fronts = [place for front in fronts if os.path.lexists(place := os.path.join(front, part))]
-    return min(len(fronts), limit)
+    return fronts
+
+
+def matches(text: str, cwd: str, *, limit: int = 2) -> int:
+    """How many files an unquoted word becomes, counted up to `limit`."""
+    return min(len(expanded(text, cwd)), limit)

@@ -9,6 +9,7 @@ import re
 from collections import deque
 
 from clew.permissions.shell.reading.ansi_c import decode_ansi_c
+from clew.permissions.shell.reading.arithmetic import ARITHMETIC, evaluated
 from clew.permissions.shell.reading.frame import LexerFrame, merged, value_of
 from clew.permissions.shell.reading.words import Redirect, SimpleCommand, Word, WordPiece
 
@@ -20,7 +21,9 @@ _IN_DOUBLE = re.compile(r"[^\"\\$`]+")
 _IN_PARAM = re.compile(r"[^}'\"\\$`]+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-]")
 _SIMPLE_PARAM = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\}")
-_DEFAULT_PARAM = re.compile(r"([A-Za-z_][A-Za-z0-9_]*:?[-=][^}$`'\"\\]*)\}")
+_DEFAULT_PARAM = re.compile(r"((?:[A-Za-z_][A-Za-z0-9_]*|[1-9]):?[-=][^}$`'\"\\]*)\}")
+_ARRAY_PARAM = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\[(?:[@*]|\d{1,4})\]\}")
+_SPECIAL_PARAM = re.compile(r"([@*]|\d{1,4})\}")
 _EDITED_PARAM = re.compile(r"([A-Za-z_][A-Za-z0-9_]*[:%#/^,?+][^{}$`'\"\\]{0,200})\}")
 _ASSIGN = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\]]*\])?\+?=")
 _REDIRECT = re.compile(r"&>>|&>|<<<|<<-|<<|<&|>&|<>|>>|>\||<|>")
@@ -186,6 +189,12 @@ class Lexer:
     def _operator(self, frame: LexerFrame, char: str) -> None:
         self._end_word(frame)
         if char == "(":
+            if not frame.command.words and frame.command.assigns and self._text[self._at - 1 : self._at] == "=":
+                name = frame.command.assigns[-1][0]
+                command = frame.command
+                self._push("commands", ")", self._at + 1)
+                self._stack[-1].array = (command, name, [])
+                return
             if frame.command.words:
                 # A function definition, a case pattern or an error: whatever follows is a command of its own.
                 self.functions.add(frame.command.words[-1].text)
@@ -204,6 +213,9 @@ class Lexer:
     def _close_list(self, frame: LexerFrame) -> None:
         self._end_command(frame, ")")
         self._at += 1
+        if frame.array is not None:
+            command, name, words = frame.array
+            command.arrays.append((name, words))
         if frame.close == ")" and len(self._stack) > 1:
             self._stack.pop()
             self._owners.pop()
@@ -275,7 +287,9 @@ class Lexer:
         if command.empty and operator == "\n" and command.joined in ("&&", "||", "|", "|&"):
             return
         command.background = operator == "&"
-        if not command.empty:
+        if frame.array is not None:
+            frame.array[2].extend(command.words)
+        elif not command.empty:
             self.commands.append(command)
         following = SimpleCommand(self._at, frame.scope)
         # What stands empty between two operators (a subshell, a closing brace) hands its own operator on.
@@ -317,7 +331,10 @@ class Lexer:
             pieces.append(WordPiece("opaque", ""))
             return
         following = text[at + 1 : at + 2]
-        if following == "(":
+        if following == "(" and (number := ARITHMETIC.match(text, at + 1)) and (value := evaluated(number[1])):
+            pieces.append(WordPiece("quoted", value))
+            self._at = number.end()
+        elif following == "(":
             pieces.append(WordPiece("opaque", ""))
             self.substitutions += 1
             self._push("commands", ")", at + 2)
@@ -330,6 +347,10 @@ class Lexer:
             if default := _DEFAULT_PARAM.match(text, at + 2):
                 pieces.append(WordPiece("var", default[1]))
                 self._at = default.end()
+                return
+            if listed := _ARRAY_PARAM.match(text, at + 2) or _SPECIAL_PARAM.match(text, at + 2):
+                pieces.append(WordPiece("var", listed[1]))
+                self._at = listed.end()
                 return
             if edited := _EDITED_PARAM.match(text, at + 2):
                 pieces.append(WordPiece("var", edited[1]))

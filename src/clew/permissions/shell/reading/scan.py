@@ -9,22 +9,31 @@ import os
 import re
 from collections import deque
 from itertools import islice, pairwise, product
-from typing import NamedTuple
 
-from clew.permissions.shell.programs.program import Wrapper
 from clew.permissions.shell.programs.table import SHELLS, base_name, program
 from clew.permissions.shell.proof.fed_words import (
     fed_text,
-    filtered_find,
     piped_text,
     piped_words,
+    printed_inside,
     replace_mark,
     text_behind,
+    walks_from,
 )
+from clew.permissions.shell.reading.fork_bomb import is_fork_bomb
 from clew.permissions.shell.reading.glob import bash_match, matching_names
 from clew.permissions.shell.reading.lexer import Lexer
+from clew.permissions.shell.reading.unwrap import (
+    MAX_ARGUMENTS,
+    Effective,
+    directory_after,
+    directory_of,
+    found_commands,
+    inner_command,
+    printed_words,
+)
 from clew.permissions.shell.reading.values import Value, Variables
-from clew.permissions.shell.reading.words import Redirect, SimpleCommand
+from clew.permissions.shell.reading.words import SimpleCommand
 from clew.text.guarded_names import word_set
 
 _MAX_TEXTS = 64
@@ -41,23 +50,8 @@ _NAMES_PROGRAM = re.compile(
 )
 _DECLARES = word_set("export declare readonly typeset local")
 _SETS_UNSEEN = word_set("read mapfile readarray getopts let unset")
-EXEC_FLAGS = word_set("""-exec -execdir -ok -okdir -x -X --exec --exec-batch""")
 
 _Places = tuple[str | None, ...]
-
-
-class Effective(NamedTuple):
-    """One command as it would take effect. `cwd` is None where the directory cannot be known."""
-
-    argv: list[Value]
-    cwd: str | None
-    redirects: tuple[tuple[Redirect, tuple[Value, ...]], ...] = ()
-    fed: str = ""
-    """What it gets to read, as far as the text tells."""
-
-    @property
-    def name(self) -> str:
-        return base_name(self.argv[0].text) if self.argv and self.argv[0].known else ""
 
 
 class Scan:
@@ -69,41 +63,67 @@ class Scan:
         self.hidden = False
         self.cut = False
         self.fork_bomb = False
+        self.fault: Exception | None = None
+        """What went wrong in a part; the others were read all the same."""
         self._home = home
-        self._texts: deque[tuple[str, str | None]] = deque([(text, cwd)])
+        self._texts: deque[tuple[str, str | None, tuple[Value, ...]]] = deque([(text, cwd, ())])
         texts, work = 0, 0
         while self._texts and not self.cut:
             if texts >= _MAX_TEXTS or work >= _MAX_WORK:
                 self.cut = True
                 break
-            body, place = self._texts.popleft()
+            body, place, arguments = self._texts.popleft()
             texts += 1
             work += len(body)
-            self._scan(Lexer(body), place)
+            lexer = Lexer(body)
+            self.fork_bomb = self.fork_bomb or is_fork_bomb(body, lexer)
+            self._scan(lexer, place, arguments)
         self.opaque = self.opaque or self.cut
 
-    def _scan(self, lexer: Lexer, cwd: str | None) -> None:
+    def _scan(self, lexer: Lexer, cwd: str | None, arguments: tuple[Value, ...]) -> None:
         if not lexer.complete:
             self.opaque = True
             self.cut = self.cut or lexer.cut
+        called = self._pass(lexer, cwd, arguments)
+        if called:
+            # A function's body is read once more with what it is called with.
+            self._pass(lexer, cwd, tuple(called))
+
+    def _pass(self, lexer: Lexer, cwd: str | None, arguments: tuple[Value, ...]) -> list[Value]:
+        """Read all commands in order; the words that functions of the text are called with are returned."""
         variables = Variables(self._home)
+        variables.bind_arguments(arguments)
         places: dict[tuple[int, ...], _Places] = {(): (cwd,)}
+        called: list[Value] = []
         for command in lexer.commands:
             if len(self.effective) >= _MAX_EFFECTIVE:
                 self.cut = True
-                return
-            possible = _inherit(places, command.scope)
-            read = [variables.choices(word, possible[0]) for word in command.words]
-            argv = [value for choices in read for choice in choices for value in choice]
-            self._bind(command, argv, variables, possible[0])
-            redirects = tuple((one, tuple(variables.expand(one.target, possible[0]))) for one in command.redirects)
-            self._bomb(command, lexer)
-            fed = fed_text(command, redirects, variables)
-            for words in self._alternatives(argv, read):
-                for place in possible:
-                    self._unwrap(Effective(words, place, redirects, fed), command, variables)
-            if argv and argv[0].text in ("cd", "pushd", "popd"):
-                places[command.scope] = _moved(argv, command, possible, self._home)
+                break
+            try:
+                argv = self._read(command, lexer, variables, places)
+            except Exception as broken:
+                # A part that cannot be read asks (verdict.py); what the others do is judged all the same.
+                self.fault = self.fault or broken
+                continue
+            if argv and argv[0].text in lexer.functions and not arguments:
+                called += argv[1 : 1 + MAX_ARGUMENTS]
+        return called[:MAX_ARGUMENTS]
+
+    def _read(
+        self, command: SimpleCommand, lexer: Lexer, variables: Variables, places: dict[tuple[int, ...], _Places]
+    ) -> list[Value]:
+        possible = _inherit(places, command.scope)
+        read = [variables.choices(word, possible[0]) for word in command.words]
+        argv = [value for choices in read for choice in choices for value in choice]
+        self._bind(command, argv, variables, possible[0])
+        redirects = tuple((one, tuple(variables.expand(one.target, possible[0]))) for one in command.redirects)
+        fed = fed_text(command, redirects, variables)
+        for words in [*self._alternatives(argv, read), *printed_words(argv, command, lexer, variables, possible[0])]:
+            for place in possible:
+                self._unwrap(Effective(words, place, redirects, fed), command, variables, lexer)
+        if argv and argv[0].text in ("cd", "pushd", "popd"):
+            places[command.scope] = _moved(argv, command, possible, self._home)
+        return argv
 
     def _alternatives(self, argv: list[Value], read: list[list[list[Value]]]) -> list[list[Value]]:
         """All values at once, as operands; and each by itself where it decides which program runs, and what of it."""
@@ -119,7 +139,12 @@ class Scan:
 
     def _bind(self, command: SimpleCommand, argv: list[Value], variables: Variables, cwd: str | None) -> None:
         certain = not (command.conditional or command.joined in ("&&", "||"))
+        for name, words in command.arrays:
+            variables.bind(name, [value for word in words for value in variables.expand(word, cwd)], certain=certain)
+        arrays = {name for name, _ in command.arrays}
         for name, word in command.assigns:
+            if name in arrays:
+                continue
             values = variables.expand(word, cwd)
             variables.bind(name, values, certain=certain)
             self._program_variable(name, values, cwd)
@@ -136,6 +161,9 @@ class Scan:
         elif name in _SETS_UNSEEN or (name == "printf" and len(argv) > 2 and argv[1].text == "-v"):
             for value in argv[1:]:
                 variables.forget(value.text.partition("=")[0])
+        elif name == "set" and any(value.text == "--" for value in argv):
+            at = next(index for index, value in enumerate(argv) if value.text == "--")
+            variables.bind_arguments(tuple(argv[at + 1 :]))
         elif name in ("for", "select") and len(argv) > 2 and argv[2].text == "in":
             variables.bind(argv[1].text, argv[3:])
 
@@ -145,15 +173,7 @@ class Scan:
             for value in values:
                 self._queue(value.text, cwd, known=value.known)
 
-    def _bomb(self, command: SimpleCommand, lexer: Lexer) -> None:
-        source = command.pipe_from
-        if source is None or not source.words or not command.words:
-            return
-        name = command.words[0].text
-        if name == source.words[0].text and name in lexer.functions:
-            self.fork_bomb = True
-
-    def _unwrap(self, first: Effective, command: SimpleCommand, variables: Variables) -> None:
+    def _unwrap(self, first: Effective, command: SimpleCommand, variables: Variables, lexer: Lexer) -> None:
         """Record the command, then whatever it would run in turn."""
         waiting = [first]
         for _ in range(_MAX_UNWRAPPED):
@@ -170,7 +190,7 @@ class Scan:
             if name.globs:
                 waiting += self._by_pattern(found)
                 continue
-            self._texts_of(found, command, variables)
+            self._texts_of(found, command, variables, lexer)
             waiting += self._inner(found, command, variables)
         if waiting:
             self.cut = True
@@ -178,14 +198,16 @@ class Scan:
     def _by_pattern(self, found: Effective) -> list[Effective]:
         """A program written as a pattern: every file that it matches may be the one."""
         folder, _, pattern = found.argv[0].text.rpartition("/")
-        matched = matching_names(os.path.join(found.cwd or "/", folder or "."), pattern)[:16] if found.cwd else []
         self.opaque = self.hidden = True
+        matched = matching_names(os.path.join(found.cwd or "/", folder or "."), pattern)[:16] if found.cwd else []
         return [Effective([Value(name), *found.argv[1:]], found.cwd, found.redirects) for name in matched]
 
     def _inner(self, found: Effective, command: SimpleCommand, variables: Variables) -> list[Effective]:
         name, argv = found.name, found.argv
         if name in ("find", "fd", "fdfind"):
-            return self._find_exec(found)
+            inner, whole = found_commands(found)
+            self.cut = self.cut or not whole
+            return inner
         if name == "git" and any(value.text in ("run", "foreach") for value in argv[1:4]):
             at = next(index for index, value in enumerate(argv) if value.text in ("run", "foreach"))
             self._queue(" ".join(value.text for value in argv[at + 1 :]), found.cwd, known=True)
@@ -198,10 +220,13 @@ class Scan:
             variable, given, text = value.text.partition("=")
             if given:
                 self._program_variable(variable, [value._replace(text=text)], found.cwd)
-        if name == "xargs" and inner:
+        walks = found.walks
+        cwd = directory_of(row, argv[1 : len(argv) - len(inner)], found.cwd)
+        if name in ("xargs", "parallel") and inner:
             self._replaced(argv[1 : len(argv) - len(inner)], inner)
             inner = [*inner, *piped_words(command, found.fed, variables)]
-        return [Effective(inner, found.cwd, found.redirects, found.fed)] if inner else []
+            walks = walks or walks_from(command)
+        return [Effective(inner, cwd, found.redirects, found.fed, walks)] if inner else []
 
     def _replaced(self, flags: list[Value], inner: list[Value]) -> None:
         """Where xargs puts its input into the program's name, or into a shell's text, nobody knows what runs."""
@@ -211,45 +236,19 @@ class Scan:
         elif mark and base_name(inner[0].text) in SHELLS and any(mark in value.text for value in inner):
             self.opaque = True
 
-    def _find_exec(self, found: Effective) -> list[Effective]:
-        """Each -exec of one find, without recursion, however many there are."""
-        argv = found.argv
-        first = next((index for index, value in enumerate(argv) if value.text in EXEC_FLAGS), 0)
-        if not first:
-            return []
-        roots = [value for value in argv[1:first] if not value.text.startswith(("-", "(", "!"))][:4]
-        if filtered_find(argv[1:first]):
-            # Only something below the roots is meant, so the roots themselves are not at stake.
-            roots = [value._replace(text=f"{value.text}/x") for value in roots if value.text.startswith("/")]
-        out: list[Effective] = []
-        at = first
-        while at < len(argv):
-            if argv[at].text not in EXEC_FLAGS:
-                at += 1
-                continue
-            end = next((index for index in range(at, len(argv)) if argv[index].text in (";", "+")), len(argv))
-            body = argv[at + 1 : end]
-            if roots and body and base_name(body[0].text) == "rm":
-                # find itself descends, so the inner rm need not be recursive to empty the tree.
-                body = [body[0], Value("-r"), *body[1:]]
-            out.append(Effective([one for value in body for one in _filled(value, roots)], found.cwd))
-            if len(out) > 8:
-                # Many of them only say again what the first ones said; the rest is not read, and so not allowed.
-                self.cut = True
-                break
-            at = end + 1
-        return [one for one in out if one.argv]
-
-    def _texts_of(self, found: Effective, command: SimpleCommand, variables: Variables) -> None:
+    def _texts_of(self, found: Effective, command: SimpleCommand, variables: Variables, lexer: Lexer) -> None:
         """Queue the strings that this command would read as shell text."""
         name, argv = found.name, found.argv
         flags = program(name).shell_texts
         if name == "git":
             self._git_settings(found)
         if name in SHELLS:
-            self._shell_texts(found, command, variables)
+            self._shell_texts(found, command, variables, lexer)
         elif "*" in flags:
-            self._queue(" ".join(value.text for value in argv[1:]), found.cwd, known=all(value.known for value in argv))
+            known = all(value.known for value in argv)
+            self._queue(" ".join(value.text for value in argv[1:]), found.cwd, known=known)
+            if not known:
+                self._queue(printed_inside(command, lexer, variables, found.cwd), found.cwd, known=True)
             row = program(name).wraps
             behind = inner_command(row, argv) if row is not None else []
             if len(behind) != len(argv) - 1:
@@ -260,9 +259,7 @@ class Scan:
             for value in argv[1:]:
                 self._queue(value.text.partition("=")[2], found.cwd, known=value.known)
         elif name in ("source", "."):
-            self.opaque = True
-            given = next((value for value in argv[1:] if not value.text.startswith("-")), None)
-            self.hidden = self.hidden or given is None or not given.known or given.text.startswith(("/dev/", "/proc/"))
+            self._sourced(found, command, variables, lexer)
         elif flags:
             for index, value in enumerate(argv[1:], 1):
                 text = text_behind(value.text, flags)
@@ -270,6 +267,14 @@ class Scan:
                     self._queue(text, found.cwd, known=value.known)
                 elif text is not None and index + 1 < len(argv):
                     self._queue(argv[index + 1].text, found.cwd, known=argv[index + 1].known)
+
+    def _sourced(self, found: Effective, command: SimpleCommand, variables: Variables, lexer: Lexer) -> None:
+        """A file that the shell reads as its own text; where that is a pipe, what it would say."""
+        self.opaque = True
+        given = next((value for value in found.argv[1:] if not value.text.startswith("-")), None)
+        if given is None or not given.known or given.text.startswith(("/dev/", "/proc/")):
+            self.hidden = True
+            self._queue(found.fed or printed_inside(command, lexer, variables, found.cwd), found.cwd, known=True)
 
     def _git_settings(self, found: Effective) -> None:
         """Settings on git's own command line can be an alias, a pager, an editor."""
@@ -283,7 +288,7 @@ class Scan:
             as_git = is_alias and not text.startswith("!")
             self._queue(f"git {text}" if as_git else text.removeprefix("!"), found.cwd, known=value.known)
 
-    def _shell_texts(self, found: Effective, command: SimpleCommand, variables: Variables) -> None:
+    def _shell_texts(self, found: Effective, command: SimpleCommand, variables: Variables, lexer: Lexer) -> None:
         argv = found.argv
         for index, value in enumerate(argv[1:], 1):
             text = value.text
@@ -292,7 +297,8 @@ class Scan:
                 if body is None:
                     self.opaque = True
                 else:
-                    self._queue(body.text, found.cwd, known=body.known)
+                    behind = argv[argv.index(body) + 1 :]
+                    self._queue(body.text, found.cwd, known=body.known, arguments=tuple(behind[:MAX_ARGUMENTS]))
                 return
         for redirect, values in found.redirects:
             if redirect.op in ("<<", "<<-"):
@@ -303,45 +309,21 @@ class Scan:
                 self._queue(" ".join(value.text for value in values), found.cwd, known=known)
                 return
         self.opaque = True
-        if any(not value.text.startswith("-") for value in argv[1:]):
+        scripts = [value for value in argv[1:] if not value.text.startswith("-")]
+        if any(not value.known for value in scripts):
+            # A script that is itself the output of a command.
+            self.hidden = True
+            self._queue(printed_inside(command, lexer, variables, found.cwd), found.cwd, known=True)
+        if scripts:
             return  # a script, by its name
         fed = piped_text(command, variables)
         self._queue(fed, found.cwd, known=bool(fed) or command.pipe_from is None)
 
-    def _queue(self, text: str, cwd: str | None, *, known: bool) -> None:
+    def _queue(self, text: str, cwd: str | None, *, known: bool, arguments: tuple[Value, ...] = ()) -> None:
         if not known:
             self.opaque = self.hidden = True
         if text.strip():
-            self._texts.append((text, cwd))
-
-
-def inner_command(row: Wrapper, argv: list[Value]) -> list[Value]:
-    """The command that a wrapper would run, or nothing."""
-    at = 1
-    while at < len(argv):
-        text = argv[at].text
-        if text == "--":
-            at += 1
-            break
-        if text.startswith("-"):
-            at += 2 if text in row.valued or _ends_valued(text, row.valued) else 1
-            continue
-        if row.assigns and "=" in text and not text.startswith("="):
-            at += 1
-            continue
-        break
-    return argv[at + row.operands :]
-
-
-def _ends_valued(text: str, valued: frozenset[str]) -> bool:
-    """A cluster of short flags whose last one takes the next word."""
-    if len(text) < 3 or text.startswith("--") or not text[1:].isalpha():
-        return False
-    return f"-{text[-1]}" in valued and not any(f"-{letter}" in valued for letter in text[1:-1])
-
-
-def _filled(value: Value, roots: list[Value]) -> list[Value]:
-    return roots if value.text == "{}" and roots else [value]
+            self._texts.append((text, cwd, arguments))
 
 
 def could_be(value: Value, word: str) -> bool:
@@ -359,19 +341,7 @@ def _inherit(places: dict[tuple[int, ...], _Places], scope: tuple[int, ...]) -> 
 
 def _moved(argv: list[Value], command: SimpleCommand, possible: _Places, home: str) -> _Places:
     """Where the shell may be afterwards. A change that may not happen leaves the old places possible too."""
-    after: list[str | None] = [_target(argv, place, home) for place in possible]
+    after: list[str | None] = [directory_after(argv, place, home) for place in possible]
     if command.conditional or command.joined in ("&&", "||"):
         after += possible
     return tuple(dict.fromkeys(after))[:_MAX_PLACES]
-
-
-def _target(argv: list[Value], cwd: str | None, home: str) -> str | None:
-    targets = [value for value in argv[1:] if not (value.text.startswith("-") and value.text != "-")]
-    if not targets:
-        return home if argv[0].text == "cd" else None
-    target = targets[0]
-    if not target.known or target.globs or target.text == "-" or argv[0].text == "popd":
-        return None
-    if target.text.startswith("/"):
-        return os.path.normpath(target.text)
-    return os.path.normpath(os.path.join(cwd, target.text)) if cwd is not None else None

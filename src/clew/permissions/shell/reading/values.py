@@ -11,6 +11,7 @@ MAX_VALUE = 4096
 _MAX_CHOICES = 32
 _DEFAULT = re.compile(r"(\w+)(:?[-=])(.*)", re.DOTALL)
 _EDITED = re.compile(r"(\w+)(##?|%%?|//?|\^\^?|,,?|:?[?+]|:)(.*)", re.DOTALL)
+_POSITIONAL = frozenset("123456789@*")
 _SLICE = re.compile(r"\s*(-?\d{1,4})\s*(?::\s*(-?\d{1,4})\s*)?")
 
 
@@ -39,9 +40,22 @@ class Variables:
         else:
             self.forget(name)
 
+    def bind_arguments(self, values: tuple[Value, ...]) -> None:
+        """The positional parameters: each by its number, and all of them; any of them may be at any place."""
+        if not values:
+            return
+        self.bind("@", list(values))
+        self.bind("*", list(values))
+        for number in range(min(len(values), 9) + 1):
+            self.bind(str(number), list(values))
+
     def forget(self, name: str) -> None:
         """Something wrote to it that cannot be known."""
         self._values[name] = []
+
+    def text_of(self, name: str, cwd: str | None) -> str:
+        """The first value of a variable, or nothing."""
+        return next((value.text for value in self._value(name, cwd)), "")
 
     def expand(self, word: Word, cwd: str | None) -> list[Value]:
         """The arguments a word may become. An over-estimate: every possible value of a variable appears."""
@@ -68,44 +82,72 @@ class Variables:
         texts = [""]
         known = True
         splits = False
+        empty = True
         globs = word.globs
-        for piece in word.pieces:
-            if piece.kind in ("bare", "quoted"):
+        for at, piece in enumerate(word.pieces):
+            if at == 0 and word.tilde:
+                text, known = self._tilde(piece.text, cwd)
+                choices = [text]
+            elif piece.kind in ("bare", "quoted"):
                 choices = [piece.text]
             elif piece.kind == "var":
                 found = self._lookup(piece.text, cwd)
                 splits = splits or not word.raw.startswith('"')
                 known = known and bool(found)
+                empty = empty and (bool(found) or piece.text in _POSITIONAL)
                 globs = globs or any(value.globs for value in found)
                 choices = [value.text for value in found] or [""]
             else:
-                known, choices = False, [""]
+                known = empty = False
+                choices = [""]
             texts = [text + choice for text in texts for choice in choices][:_MAX_CHOICES]
             if len(texts[0]) > MAX_VALUE:
                 return [[Value(texts[0][:MAX_VALUE], known=False)]]
         globs = globs or (splits and any("*" in text for text in texts))
-        parts = [(text.split() if splits and known else [text]) or [text] for text in texts]
-        return [[Value(part, known, globs) for part in one] for one in parts]
+        parts = [one or [text] for text in texts for one in (self._fields(text) if splits and known else [[text]])]
+        out = [[Value(part, known, globs) for part in one] for one in parts]
+        if not known and empty:
+            # Nothing is given to the text, so `$9` is most likely nothing: then this is what the word comes to.
+            apart = [one for text in texts for one in (self._fields(text) if splits else [[text]])]
+            out += [[Value(part, True, globs) for part in one] for one in apart if one]
+        return out
+
+    def _fields(self, text: str) -> list[list[str]]:
+        """What an unquoted value falls apart into: by blanks, and by what the text may have made of IFS."""
+        found = [text.split()]
+        for value in self._values.get("IFS", ())[:4]:
+            apart = text
+            for separator in value.text[:8]:
+                apart = apart.replace(separator, " ")
+            if apart.split() not in found:
+                found.append(apart.split())
+        return found
 
     def _lookup(self, name: str, cwd: str | None) -> list[Value]:
         """The values; for `${name:-default}` the default where the name is not set here; edited as it says."""
         if with_default := _DEFAULT.fullmatch(name):
-            return self._value(with_default[1], cwd) or [Value(with_default[3])]
+            values = self._value(with_default[1], cwd)
+            found = [value for value in values if value.text or not with_default[2].startswith(":")]
+            return [*found, *([Value(with_default[3])] if len(found) < len(values) or not values else ())]
         if edited := _EDITED.fullmatch(name):
             found = [_edited(value, edited[2], edited[3]) for value in self._value(edited[1], cwd)]
             return [value for value in found if value is not None] if None not in found else []
         return self._value(name, cwd)
 
     def _value(self, name: str, cwd: str | None) -> list[Value]:
+        if name == "IFS":
+            return [Value(" ")]
         if name in self._values:
             return self._values[name]
+        if name in ("$", "BASHPID"):
+            return [Value("self")]  # the shell's own process, as /proc calls it
         if name == "HOME":
             return [Value(self._home)]
         if name == "PWD" and cwd is not None:
             return [Value(cwd)]
         if name in ("USER", "LOGNAME"):
             return [Value(self._home.rsplit("/", 1)[-1])]
-        return [Value(" ")] if name == "IFS" else []
+        return []
 
     def _tilde(self, text: str, cwd: str | None) -> tuple[str, bool]:
         user, slash, rest = text[1:].partition("/")

@@ -5,6 +5,8 @@ from typing import Literal, NamedTuple
 
 PieceKind = Literal["bare", "quoted", "var", "opaque"]
 _GLOB = re.compile(r"[*?\[]")
+_RANGE = re.compile(r"([^{}]*)\{(0|[1-9]\d{0,4}|[A-Za-z])\.\.(0|[1-9]\d{0,4}|[A-Za-z])\}([^{}]*)")
+_MAX_RANGE = 64
 _BRACES = re.compile(r"\{([^{}]*(?:,|\.\.)[^{}]*)\}")
 
 
@@ -65,17 +67,41 @@ def literal(text: str) -> Word:
 
 
 def simple_braces(word: Word) -> tuple[Word, ...] | None:
-    """The words of one plain comma list; None where there is more to it than that, so that nothing is proven."""
+    """The words of one plain comma list or range of numbers; None where there is more to it, so that nothing is
+    proven."""
     if not word.braces:
         return (word,)
-    if len(word.pieces) != 1 or ".." in word.raw:
+    if len(word.pieces) != 1:
         return None
     text = word.pieces[0].text
+    if ".." in word.raw:
+        return _ranged(text)
     found = _BRACES.search(text)
     if found is None or "{" in text[found.end() :] or "{" in text[: found.start()]:
         return None
     before, after = text[: found.start()], text[found.end() :]
     return tuple(Word(new := before + part + after, (WordPiece("bare", new),)) for part in found[1].split(","))
+
+
+def _ranged(text: str) -> tuple[Word, ...] | None:
+    """`a{1..3}b`, up to a bound, without leading zeros and steps."""
+    found = _RANGE.fullmatch(text)
+    if found is None:
+        return None
+    if not found[2].isdigit():
+        letters = (found[2], found[3])
+        fits = found[2].islower() == found[3].islower() and found[2] <= found[3] and not found[3].isdigit()
+        texts = [f"{found[1]}{chr(code)}{found[4]}" for code in range(*map(ord, letters))] if fits else []
+        words = [*texts, f"{found[1]}{found[3]}{found[4]}"]
+        return tuple(Word(one, (WordPiece("bare", one),)) for one in words) if fits else None
+    if not found[3].isdigit():
+        return None
+    first, last = int(found[2]), int(found[3])
+    numbers = range(first, last + 1) if first <= last else range(first, last - 1, -1)
+    if len(numbers) > _MAX_RANGE:
+        return None
+    texts = [f"{found[1]}{number}{found[4]}" for number in numbers]
+    return tuple(Word(one, (WordPiece("bare", one),)) for one in texts)
 
 
 class Redirect(NamedTuple):
@@ -91,12 +117,25 @@ class Redirect(NamedTuple):
 class SimpleCommand:
     """One simple command: assignments, words, redirections, and how it hangs in the whole."""
 
-    __slots__ = ("assigns", "background", "conditional", "joined", "pipe_from", "redirects", "scope", "start", "words")
+    __slots__ = (
+        "arrays",
+        "assigns",
+        "background",
+        "conditional",
+        "joined",
+        "pipe_from",
+        "redirects",
+        "scope",
+        "start",
+        "words",
+    )
 
     def __init__(self, start: int, scope: tuple[int, ...]) -> None:
         self.start = start
         self.scope = scope
         self.assigns: list[tuple[str, Word]] = []
+        self.arrays: list[tuple[str, list[Word]]] = []
+        """Names that get a list of words in parentheses."""
         self.words: list[Word] = []
         self.redirects: list[Redirect] = []
         self.pipe_from: SimpleCommand | None = None

@@ -26,8 +26,28 @@ def _targets(parsed: Parsed) -> str:
     return "" if fine else "a setting on its command line could be any command"
 
 
+def _go_names(parsed: Parsed) -> str:
+    """Names of settings only."""
+    fine = all(re.fullmatch(r"[A-Z][A-Z0-9_]*", word.text) for word in parsed.operands)
+    return "" if fine else "with a value this changes a setting"
+
+
+def _unconnected(parsed: Parsed) -> str:
+    """Otherwise it may fetch packages and write the lock file."""
+    fine = "--frozen" in parsed.flags or {"--offline", "--locked"} <= parsed.flags.keys()
+    return "" if fine else "without --frozen it may fetch packages"
+
+
+_CARGO_SHOW = (
+    "-d -e: -i: -p: -q -v -F: --all-features --charset= --depth= --duplicates --edges= --features= --format= "
+    "--format-version= --frozen --invert= --locked --no-default-features --no-dedupe --no-deps --offline --package= "
+    "--prefix= "
+    "--prune= --target= --workspace --all --filter-platform="
+)
 _NPM_LIST = Spec(
-    "-a -l -p --all --depth= --json --long --parseable --omit= --include= --prod --dev --link --unicode=?",
+    "-a -l -p --all --depth= --json --long --parseable --omit= --include= --prod --production --dev "
+    "--link "
+    "--unicode=? --only=",
     "text",
     _npm_list,
 )
@@ -38,22 +58,28 @@ _PIP_LIST = Spec(
 _PIP_FREEZE = Spec("-l --local --user --all --exclude= --exclude-editable", "none")
 _PIP_SHOW = Spec("-f -v --files --verbose", "text")
 _PIP = Program(
-    audit=f"{_SHIMMED} list, freeze and show read the metadata of installed packages and pip's settings of the user.",
+    audit=f"{_SHIMMED} list, freeze and show read the metadata of installed packages and pip's settings of the user. "
+    "Its interpreter imports what its path holds, so that must hold nothing of the workspace; the environment "
+    "switches "
+    "off the question to the network whether there is a newer pip.",
     version=(*_LONG, "-V", "-h"),
     subcommands={"list": _PIP_LIST, "freeze": _PIP_FREEZE, "show": _PIP_SHOW, "check": Spec("", "none")},
     code_files=("versions",),
+    hosted=True,
 )
 _SCRIPT_RUN = Spec("-s --silent --if-present --workspaces --ws -w: --workspace= --no-color --color=?", "text")
 _NPM_TAILS = {"test": _SCRIPT_RUN, "run": _SCRIPT_RUN, "start": _SCRIPT_RUN, "ci": Spec("--silent", "none")}
 _PACKAGE_RUNNER_OFFERS = ("test *", "run ? *")
 _CARGO_RUN = Spec(
     "-q -v -j: -p: -F: --release --workspace --all --all-targets --all-features --no-default-features --features= "
-    "--package= --lib --bins --bin= --tests --test= --examples --example= --benches --doc --locked --offline --frozen "
+    "--package= --lib --bins --bin= --tests --test= --examples --example= --benches --doc --locked --offline "
+    "--frozen "
     "--no-run --no-fail-fast --quiet --verbose --check --keep-going --profile= --message-format= --fix --allow-dirty",
     "text",
 )
 _GO_RUN = Spec(
-    "-v -race -cover -short -count= -run= -bench= -timeout= -failfast -parallel= -json -x -n -a -benchmem -tags= -mod= "
+    "-v -race -cover -short -count= -run= -bench= -timeout= -failfast -parallel= -json -x -n -a -benchmem -tags= "
+    "-mod= "
     "-run: -count: -timeout: -bench: -tags:",
     "text",
 )
@@ -95,7 +121,12 @@ PROGRAMS: dict[str, Program] = {
         audit=f"{_SHIMMED} It reads .npmrc of the project and its parents at every start, and old versions load a "
         "script that it names; ls, root and prefix read package files and run none of them.",
         version=(*_LONG, "-v", "-h"),
-        subcommands={"ls": _NPM_LIST, "list": _NPM_LIST, "root": Spec("", "none"), "prefix": Spec("", "none")},
+        subcommands={
+            **dict.fromkeys(("ls", "list", "ll", "la"), _NPM_LIST),
+            **dict.fromkeys(("root", "prefix", "bin"), Spec("-g --global", "none")),
+            **dict.fromkeys(("explain", "why"), Spec("--json", "text", _npm_list)),
+            "version": Spec("--json", "none"),
+        },
         code_files=("npmrc", "versions"),
         tails=_NPM_TAILS,
         offers=_PACKAGE_RUNNER_OFFERS,
@@ -124,7 +155,11 @@ PROGRAMS: dict[str, Program] = {
     "cargo": Program(
         audit="As rustup's proxy it runs the toolchain that rust-toolchain of the project or its parents names, and it "
         "reads .cargo/config there.",
-        version=(*_LONG, "-V", "-h"),
+        version=(*_LONG, "-V", "-h", "--list", "version", "locate-project"),
+        subcommands={
+            **dict.fromkeys(("tree", "metadata"), Spec(_CARGO_SHOW, "none", _unconnected)),
+            "locate-project": Spec("--workspace --message-format=", "none"),
+        },
         code_files=("rust", "cargo"),
         tails=dict.fromkeys(("build", "check", "test", "clippy", "fmt", "run", "bench", "doc"), _CARGO_RUN),
         offers=("build *", "check *", "test *", "clippy *", "fmt *", "run *"),
@@ -143,7 +178,8 @@ PROGRAMS: dict[str, Program] = {
     ),
     "go": Program(
         audit="go.mod and go.work pick the toolchain that runs, which may be fetched first.",
-        version=("version",),
+        version=("version", "help", "env"),
+        subcommands={"env": Spec("-json", "text", _go_names), "help": Spec("", "text")},
         code_files=("go",),
         tails=dict.fromkeys(("build", "test", "vet", "run"), _GO_RUN),
         offers=("build *", "test *", "vet *", "run ? *"),
@@ -158,8 +194,9 @@ PROGRAMS: dict[str, Program] = {
         runs_project=True,
     ),
     "poetry": Program(
-        audit="Loads plug-ins of the project from .poetry at every start, and reads poetry.toml.",
+        audit="Loads plug-ins of the project from .poetry at every start, and reads poetry.toml. Python hosts it.",
         version=_LONG,
+        hosted=True,
         code_files=("poetry",),
         runs_project=True,
         offers=("run ? *",),
@@ -193,7 +230,7 @@ PROGRAMS: dict[str, Program] = {
             word_set("cmake ninja ld as gpg sqlite3 psql mysql redis-cli protoc fzf bat shellcheck shfmt pandoc ffmpeg")
         )
     },
-    **{name: Program(audit=_PRINTS, version=(*_LONG, "-v")) for name in ("docker", "podman")},
+    "podman": Program(audit=_PRINTS, version=(*_LONG, "-v")),
     "ssh": Program(audit=_NETWORK, version=("-V",)),
     "openssl": Program(audit=_PRINTS, version=("version",)),
     "curl": Program(
@@ -212,5 +249,4 @@ PROGRAMS: dict[str, Program] = {
         audit="Reads the package database of the system.",
         subcommands={"-l": Spec("", "text"), "-s": Spec("", "text"), "-L": Spec("", "text")},
     ),
-    "man": Program(audit="Starts a pager that its flags and the environment name.", tail=Spec("", "text")),
 }

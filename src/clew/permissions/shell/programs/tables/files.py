@@ -1,6 +1,6 @@
 """Programs that list, measure and describe files."""
 
-from clew.permissions.shell.programs.program import Program, reader
+from clew.permissions.shell.programs.program import Program, reach, reader
 from clew.permissions.shell.programs.spec import Parsed
 
 
@@ -26,6 +26,8 @@ def _to_stdout(parsed: Parsed) -> str:
     return "" if parsed.flags.keys() & safe else "this replaces the file"
 
 
+_SUMS = "-b -t -z -c -w --tag --binary --text --zero --check --ignore-missing --quiet --status --strict --warn"
+
 PROGRAMS: dict[str, Program] = {
     "ls": reader(
         "-a -A -b -B -c -C -d -f -F -g -G -h -i -k -l -L -m -n -N -o -p -q -Q -r -R -s -S -t -T: -u -U -v "
@@ -36,17 +38,22 @@ PROGRAMS: dict[str, Program] = {
         "--indicator-style= --inode "
         "--kibibytes --literal --no-group --numeric-uid-gid --quote-name --quoting-style= --recursive "
         "--reverse --show-control-chars "
-        "--si --size --sort= --time= --time-style= --width= --zero",
+        "--si --size --sort= --time= --time-style= --width= --zero --dereference "
+        "--dereference-command-line -H",
         shows="names",
         any_file=True,
+        walks="-R --recursive",
+        follows="-L --dereference",
     ),
     "dir": reader("-a -A -l -h -1 -R --all --color=?", shows="names"),
     "vdir": reader("-a -A -h -1 --all --color=?", shows="names"),
     "exa": reader(
+        "--header --oneline --git --accessed --created --modified --group --inode --only-dirs --recurse --grid "
         "-a -l -h -T -R -r -s: -L: -1 --long --all --tree --level= --sort= --reverse --icons --git-ignore --color=",
         shows="names",
     ),
     "eza": reader(
+        "--header --oneline --git --accessed --created --modified --group --inode --only-dirs --recurse --grid "
         "-a -l -h -T -R -r -s: -L: -1 --long --all --tree --level= --sort= --reverse --icons --git-ignore --color=",
         shows="names",
     ),
@@ -54,16 +61,21 @@ PROGRAMS: dict[str, Program] = {
         "-a -d -f -i -s -h -D -F -C -n -p -u -g -L: -P: -I: -v -t -c -U -r -x -N -Q -J -X --dirsfirst "
         "--filesfirst --noreport "
         "--prune --gitignore --du --si --charset= --filelimit= --matchdirs --ignore-case --sort= --timefmt= "
-        "--inodes",
+        "--inodes -S -A -q",
         shows="names",
+        walks="*",
+        follows="-l",
     ),
     "du": reader(
         "-a -b -c -d: -h -H -k -m -s -S -t: -x -0 -B: --all --apparent-size --block-size= --bytes --total "
         "--max-depth= "
         "--human-readable --si --summarize --separate-dirs --threshold= --time=? --one-file-system "
-        "--exclude= --inodes --null",
+        "--exclude= --inodes --null -D -P -l --dereference-args --no-dereference --count-links "
+        "--time-style=",
         shows="names",
         any_file=True,
+        walks="*",
+        follows="-L --dereference",
     ),
     "df": reader(
         "-a -B: -h -H -i -k -l -P -t: -T -x: --all --block-size= --total --human-readable --si --inodes "
@@ -72,7 +84,11 @@ PROGRAMS: dict[str, Program] = {
         "text",
         shows="names",
     ),
-    "stat": reader("-c: -f -t -x -r -s -n -F --format= --printf= --file-system --terse", shows="names", any_file=True),
+    "stat": reader(
+        "-L --dereference --cached= -c: -f -t -x -r -s -n -F --format= --printf= --file-system --terse",
+        shows="names",
+        any_file=True,
+    ),
     "file": reader(
         "-b -i -L -h -k -N -n -r -0 --brief --mime --mime-type --mime-encoding --extension --no-dereference",
         needs_operand=True,
@@ -80,10 +96,12 @@ PROGRAMS: dict[str, Program] = {
         any_file=True,
     ),
     "readlink": reader(
+        "--quiet --silent --verbose "
         "-f -e -m -n -q -s -v -z --canonicalize --canonicalize-existing --canonicalize-missing --no-newline --zero",
         shows="names",
     ),
     "realpath": reader(
+        "--logical --physical --quiet --no-symlinks "
         "-e -m -L -P -q -s -z --relative-to=@ --relative-base=@ --canonicalize-existing "
         "--canonicalize-missing --strip --zero",
         shows="names",
@@ -91,13 +109,13 @@ PROGRAMS: dict[str, Program] = {
     "basename": reader("-a -s: -z --multiple --suffix= --zero", "text", shows="words", any_file=True),
     "dirname": reader("-z --zero", "text", shows="words", any_file=True),
     "pathchk": reader("-p -P --portability", "text", shows="words"),
-    "md5sum": reader("-b -t -z --tag --binary --text --zero", any_file=True),
-    "sha1sum": reader("-b -t -z --tag --binary --text --zero", any_file=True),
-    "sha224sum": reader("-b -t -z --tag --binary --text --zero"),
-    "sha256sum": reader("-b -t -z --tag --binary --text --zero", any_file=True),
-    "sha384sum": reader("-b -t -z --tag --binary --text --zero"),
-    "sha512sum": reader("-b -t -z --tag --binary --text --zero"),
-    "b2sum": reader("-b -t -z -l: --tag --binary --text --zero --length="),
+    "md5sum": reader(_SUMS, any_file=True),
+    "sha1sum": reader(_SUMS, any_file=True),
+    "sha224sum": reader(_SUMS),
+    "sha256sum": reader(_SUMS, any_file=True),
+    "sha384sum": reader(_SUMS),
+    "sha512sum": reader(_SUMS),
+    "b2sum": reader(f"{_SUMS} -l: --length="),
     "shasum": reader("-a: -b -t --algorithm="),
     "md5": reader("-q -r -s:"),
     "cksum": reader("-a: --algorithm= --untagged --tag"),
@@ -114,9 +132,14 @@ PROGRAMS: dict[str, Program] = {
         "--speed-large-files "
         "--starting-file= --strip-trailing-cr --suppress-common-lines --tabsize= --text "
         "--unchanged-group-format= --unified=? "
-        "--unidirectional-new-file --width= -#"
+        "--unidirectional-new-file --width= -#",
+        walks="-r --recursive",
+        follows="*",
+        stays="--no-dereference",
     ),
-    "diff3": reader("-A -e -E -m -T -x -X -3 -a -i --text"),
+    "diff3": reader(
+        "--show-all --merge --easy-only --ed --overlap-only --initial-tab --label= -A -e -E -m -T -x -X -3 -a -i --text"
+    ),
     "diffstat": reader("-p: -w: -l -f: -s -t"),
     "tar": reader(
         "-t -f@ -v -z -j -J --list --file=@ --verbose --gzip --bzip2 --xz --zstd --exclude= --wildcards "
@@ -124,6 +147,12 @@ PROGRAMS: dict[str, Program] = {
         "--strip-components= --full-time --numeric-owner -a --auto-compress",
         "text",
         _tar_lists,
+    )._replace(
+        reaches=(
+            reach("deletes", needs="--remove-files", deep="*"),
+            reach("deletes", "values", needs="--recursive-unlink", values="-C --directory --cd", deep="*"),
+        ),
+        folder_flags=("-C", "--directory", "--cd"),
     ),
     "unzip": reader("-l -v -Z -q", "paths", _lists_only),
     "gzip": reader("-c -d -k -l -t -v -q --stdout --to-stdout --decompress --list --test", "paths", _to_stdout),
@@ -134,6 +163,9 @@ PROGRAMS: dict[str, Program] = {
     "xzcat": reader(""),
     "zstdcat": reader(""),
     "lsattr": reader("-R -a -d -l", shows="names"),
-    "getfacl": reader("-a -d -c -e -n -p", shows="names"),
-    "namei": reader("-l -m -o -v -x -n", shows="names"),
+    "getfacl": reader(
+        "--numeric --access --default --omit-header --all-effective --absolute-names --tabular -t -a -d -c -e -n -p",
+        shows="names",
+    ),
+    "namei": reader("--long --modes --owners --vertical --mountpoints --nosymlinks -l -m -o -v -x -n", shows="names"),
 }

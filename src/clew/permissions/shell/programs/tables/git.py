@@ -3,8 +3,10 @@
 import re
 
 from clew.permissions.names import secret_name
-from clew.permissions.shell.programs.program import Loss, Program, loss
+from clew.permissions.shell.programs.pathspec import pathspec, refuse_pathspec
+from clew.permissions.shell.programs.program import Loss, Program, Reach, loss, reach
 from clew.permissions.shell.programs.spec import Parsed, Spec
+from clew.permissions.shell.reading.words import literal
 from clew.text.guarded_names import word_set
 
 _SIGNATURE = re.compile(r"%G|(?<!contents:)signature")
@@ -57,9 +59,19 @@ _WALK = (
 def _revisions(parsed: Parsed) -> str:
     """Operands are revisions or paths; a path part after a colon is a file as well."""
     for word in parsed.operands:
+        if not pathspec(word.text):
+            parsed.paths[:] = [path for path in parsed.paths if path is not word]
+            continue  # it only leaves files out
         for path in word.text.split(":")[1:]:
             if secret := secret_name(_MAGIC.sub("", path)):
                 return f"{secret} may hold secrets"
+        if why := refuse_pathspec(word.text):
+            return why
+    # `-L 1,5:file` and `-L :function:file` name a file.
+    for value in parsed.flags.get("-L", ()):
+        path = value.rpartition(":")[2] if ":" in value else ""
+        if path:
+            parsed.paths.append(literal(path))
     if any(value not in ("", "short", "log") for value in parsed.flags.get("--submodule", ())):
         return "git would run in the submodules of the past"
     if not {*parsed.flags.get("--diff-merges", ())} <= _DIFF_MERGES:
@@ -114,9 +126,8 @@ def _remote(parsed: Parsed) -> str:
 
 
 def _shortlog(parsed: Parsed) -> str:
-    """Without a revision it summarises what it reads from standard input."""
-    named = parsed.operands or parsed.flags.keys() & {"--all", "--branches", "--tags", "--remotes"}
-    return _revisions(parsed) if named else "would wait for input"
+    """Without a revision it summarises standard input, which is empty here."""
+    return _revisions(parsed)
 
 
 def _reflog(parsed: Parsed) -> str:
@@ -164,7 +175,7 @@ _READS: dict[str, Spec] = {
         "paths",
         _revisions,
     ),
-    "annotate": Spec("-b -l -L: -t -e -w -s", "paths", _revisions),
+    "annotate": Spec("-b -l -L: -t -e -w -s --show-email", "paths", _revisions),
     "grep": Spec(
         "-a -A: -b -B: -c -C: -e: -E -f@ -F -G -h -H -i -I -l -L -m: -n -o -p -P -q -r -v -w -W -z -# "
         "--after-context= --and --or --not "
@@ -191,7 +202,7 @@ _READS: dict[str, Spec] = {
         "text",
         _first_is("list", "show"),
     ),
-    "submodule": Spec("--cached --quiet -q", "text", _first_is("status")),
+    "submodule": Spec("--cached --quiet -q", "text", _first_is("status", empty=True)),
     "worktree": Spec("-v -z --porcelain --verbose", "text", _first_is("list")),
     "notes": Spec("--ref=", "text", _first_is("list", "show")),
     "bisect": Spec("", "text", _first_is("log")),
@@ -250,7 +261,7 @@ _READS: dict[str, Spec] = {
         "text",
     ),
     "symbolic-ref": Spec("-q --quiet --short", "text", _one_operand),
-    "cherry": Spec("-v --abbrev=?", "text"),
+    "cherry": Spec("-v --verbose --abbrev=?", "text"),
     "check-ignore": Spec("-q -v -n -z --quiet --verbose --non-matching --no-index", "paths", needs_operand=True),
     "check-attr": Spec("-a -z --all --cached", "text"),
     "check-mailmap": Spec("", "text"),
@@ -348,17 +359,24 @@ _LOSES: dict[str, tuple[Loss, ...]] = {
     ),
     "mv": (_FILES,),
 }
+_REACHES: dict[str, tuple[Reach, ...]] = {
+    "clean": (reach("deletes", "here", unless="-n --dry-run", deep="*"),),
+    "rm": (reach("deletes", needs="-r", unless="--cached -n --dry-run", deep="*"),),
+}
 PROGRAMS: dict[str, Program] = {
     "git": Program(
         audit="Reads .git/config, config.worktree, commondir, hooks, attributes and those of gitlinks, all of which "
         "can name programs. Each setting must be on the list of harmless ones (harmless_settings.py); repository.py "
-        "finds the files; fsmonitor, pagers, signatures and optional index writes are switched off in the environment.",
+        "finds the files; fsmonitor, pagers, signatures and optional index writes are switched off in the "
+        "environment.",
         version=_VERSION,
         subcommands=_READS,
         tails=_TAILS,
         shell_texts=("-x", "--exec"),
         offers=("add *", "commit *", "fetch *", "switch *", "checkout *", "stash *"),
         sub_loses=_LOSES,
+        sub_reaches=_REACHES,
+        folder_flags=("-C", "--work-tree"),
     )
 }
 # Options before the subcommand: those with a value, and those that change nothing that matters here.

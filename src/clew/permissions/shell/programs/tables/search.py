@@ -3,7 +3,7 @@
 from clew.permissions.shell.programs.program import Program, loss, reader
 
 _GREP = (
-    "-a -A: -b -B: -c -C: -d: -D: -e: -E -f@ -F -G -h -H -i -I -l -L -m: -n -o -P -q -r -s -T -u -U -v "
+    "-a -A: -b -B: -c -C: -d: -D: -e: -E -f@ -F -G -h -H -i -I -l -L -m: -n -o -P -q -r -R -s -T -u -U -v "
     "-w -x -y -z -Z -# "
     "--after-context= --before-context= --binary-files= --byte-offset --color=? --colour=? --context= "
     "--count "
@@ -13,13 +13,22 @@ _GREP = (
     "--line-number --line-regexp "
     "--max-count= --no-filename --no-messages --null --null-data --only-matching --perl-regexp "
     "--basic-regexp --quiet --silent "
-    "--recursive --regexp= --text --with-filename --word-regexp --no-ignore-case"
+    "--recursive --regexp= --text --with-filename --word-regexp --no-ignore-case --dereference-recursive "
+    "--directories= --devices= --unix-byte-offsets --binary"
+)
+_GREP_ROW = reader(
+    _GREP,
+    "pattern paths",
+    any_file=True,
+    walks="-r -R --recursive --dereference-recursive",
+    follows="-R --dereference-recursive",
 )
 PROGRAMS: dict[str, Program] = {
-    "grep": reader(_GREP, "pattern paths", any_file=True),
-    "egrep": reader(_GREP, "pattern paths", any_file=True),
-    "fgrep": reader(_GREP, "pattern paths", any_file=True),
+    "grep": _GREP_ROW,
+    "egrep": _GREP_ROW,
+    "fgrep": _GREP_ROW,
     "rg": reader(
+        "--passthrough --no-ignore-messages --ignore-file-case-insensitive "
         "-A: -B: -C: -c -e: -E: -f@ -F -g: -h -H -i -I -j: -l -m: -M: -n -N -o -p -P -q -r: -s -S -t: -T: -u "
         "-U -v -V -w -x -0 -. -# "
         "--after-context= --before-context= --binary --block-buffered --byte-offset --case-sensitive "
@@ -44,8 +53,10 @@ PROGRAMS: dict[str, Program] = {
         "--sortr= --stats "
         "--stop-on-nonmatch --text --threads= --trim --type= --type-add= --type-list --type-not= "
         "--unrestricted --vimgrep "
-        "--with-filename --word-regexp",
+        "--with-filename --word-regexp --no-follow -a -b -d:",
         "pattern paths",
+        walks="*",
+        follows="-L --follow",
         audit="Reads ignore files as patterns. Its settings file is named by RIPGREP_CONFIG_PATH only, which is "
         "removed from the environment; --pre and -z are not on the list.",
     ),
@@ -59,10 +70,16 @@ PROGRAMS: dict[str, Program] = {
         "--owner= --exclude= --ignore-file=@ --color= --threads= --max-results= --quiet --show-errors --and= "
         "--strip-cwd-prefix=?",
         "pattern paths",
+        shows="names",
+        walks="*",
+        follows="-L --follow",
     )._replace(feeds=True),
     "fdfind": reader(
         "-H -I -i -g -a -l -p -0 -d: -t: -e: -E: --hidden --no-ignore --glob --type= --extension= --max-depth=",
         "pattern paths",
+        shows="names",
+        walks="*",
+        follows="-L --follow",
     )._replace(feeds=True),
     "find": Program(
         audit="Walks the tree and prints names; its expression is read by find.py. No settings file.",

@@ -33,6 +33,13 @@ def _ps(parsed: Parsed) -> str:
     return ""
 
 
+def _bounded(parsed: Parsed) -> str:
+    """A delay without a count goes on without end."""
+    numbers = [word.text for word in parsed.operands]
+    fine = len(numbers) in (0, 2) and all(re.fullmatch(r"\d{1,3}", text) for text in numbers)
+    return "" if fine else "only a bounded number of reports is shown unasked"
+
+
 def _short_sleep(parsed: Parsed) -> str:
     fine = all(re.fullmatch(r"\d{1,3}(\.\d+)?s?", word.text) for word in parsed.operands)
     return "" if fine and parsed.operands else "only short waits are allowed unasked"
@@ -61,9 +68,15 @@ PROGRAMS: dict[str, Program] = {
     "id": reader("-a -g -G -n -r -u -z --group --groups --name --real --user --zero", "text", shows="words"),
     "groups": reader("", "text", shows="words"),
     "users": reader("", "none", shows="words"),
-    "who": reader("-a -b -d -H -l -m -q -r -s -t -T -u --all --boot --count --heading", "none", shows="words"),
+    "who": reader(
+        "--login --mesg --process --runlevel --short --time --users --dead -p "
+        "-a -b -d -H -l -m -q -r -s -t -T -u --all --boot --count --heading",
+        "none",
+        shows="words",
+    ),
     "w": reader("-h -s -f -i -u --no-header --short", "text", shows="words"),
     "uname": reader(
+        "--kernel-version --processor --hardware-platform "
         "-a -s -n -r -v -m -p -i -o --all --kernel-name --nodename --kernel-release --machine --operating-system",
         "none",
         shows="words",
@@ -71,7 +84,7 @@ PROGRAMS: dict[str, Program] = {
     "arch": reader("", "none", shows="words"),
     "hostname": reader("-s --short", "none", shows="words"),
     "hostid": reader("", "none", shows="words"),
-    "uptime": reader("-p -s --pretty --since", "none", shows="words"),
+    "uptime": reader("--raw -r -V -h -p -s --pretty --since", "none", shows="words"),
     "nproc": reader("--all --ignore=", "none", shows="words"),
     "date": reader(
         "-u -I -R -d: -j --utc --universal --iso-8601=? --rfc-3339= --rfc-email --date= -Iseconds -Idate "
@@ -80,21 +93,45 @@ PROGRAMS: dict[str, Program] = {
         _date_only_shows,
         shows="words",
     ),
-    "cal": reader("-1 -3 -y -m -j -w -n: -A: -B: --three --year", "text", shows="words"),
+    "cal": reader(
+        "--twelve -Y --monday --sunday --julian --week=? --one -1 -3 -y -m -j -w -n: -A: -B: --three --year",
+        "text",
+        shows="words",
+    ),
     "ncal": reader("-1 -3 -y -m: -j -w -b -h", "text", shows="words"),
     "free": reader(
-        "-b -k -m -g -h -l -t -w --bytes --kibi --mebi --gibi --human --lohi --total --wide", "none", shows="words"
+        "--giga --kilo --mega --tebi --tera --si --line -L -v "
+        "-b -k -m -g -h -l -t -w --bytes --kibi --mebi --gibi --human --lohi --total --wide",
+        "none",
+        shows="words",
     ),
-    "vmstat": reader("-a -d -D -m -s -S: -t -w", "none", shows="words"),
-    "lscpu": reader("-a -b -c -e=? -J -p=? -x --all --extended=? --json --parse=? --hex", "none", shows="words"),
+    "vmstat": reader(
+        "-a -d -D -f -m -n -s -S: -t -w -y --active --disk --disk-sum --forks --one-header --slabs --stats --timestamp "
+        "--unit= --wide",
+        "text",
+        _bounded,
+        shows="words",
+    ),
+    "lscpu": reader(
+        "-B -C=? --bytes --caches=? --offline --online --output-all --physical "
+        "-a -b -c -e=? -J -p=? -x --all --extended=? --json --parse=? --hex",
+        "none",
+        shows="words",
+    ),
     "lsblk": reader(
+        "--output-all --pairs --perms --raw --scsi --sort= --topology --tree=? --zoned "
+        "-A -D -I: -e: -s -x: -z --ascii --discard --exclude= --include= --inverse --merge --nodeps --noheadings "
         "-a -b -d -f -i -J -l -m -n -o: -p -P -r -S -t -T --all --bytes --fs --json --list --output= --paths",
         "none",
         shows="words",
     ),
     "lsusb": reader("-t", "none", shows="words"),
     "lspci": reader("-v -vv -k -n -nn -t -m", "none", shows="words"),
-    "lsmem": reader("-a -b -J -n -r", "none", shows="words"),
+    "lsmem": reader(
+        "--all --bytes --json --noheadings --output= --output-all --pairs --raw --split= --summary=? -a -b -J -n -r",
+        "none",
+        shows="words",
+    ),
     "locale": reader("-a -m -c -k --all-locales", "text", shows="words"),
     "getconf": reader("-a", "text", shows="words"),
     "tput": reader("", "text", _tput, shows="words"),
@@ -110,19 +147,26 @@ PROGRAMS: dict[str, Program] = {
         shows="words",
     ),
     "pgrep": reader(
+        "--oldest --newest --parent= --uid= --euid= --delimiter= --ignore-case --inverse "
         "-a -c -d: -f -g: -G: -i -l -n -o -P: -t: -u: -U: -v -w -x --count --full --list-name --list-full --exact",
         "text",
         shows="words",
     ),
     "pidof": reader("-s -x -o:", "text", shows="words"),
-    "pstree": reader("-a -A -c -g -h -l -n -p -s -t -T -u", "text", shows="words"),
+    "pstree": reader(
+        "--show-pgids --show-pids --thread-names --uid-changes --unicode "
+        "--arguments --ascii --compact-not --hide-threads --highlight-all --long --numeric-sort --show-parents "
+        "-a -A -c -g -h -l -n -p -s -t -T -u",
+        "text",
+        shows="words",
+    ),
     "which": reader("-a -s --all", "text", _no_slash, shows="words"),
     "type": reader("-a -t -p -P -f", "text", shows="words"),
     "whereis": reader("-b -m -s", "text", shows="words"),
     "sw_vers": reader("-productName -productVersion -buildVersion", "none", shows="words"),
     "lsb_release": reader(
         "-a -i -d -r -c -s --all --id --description --release --codename --short", "none", shows="words"
-    ),
+    )._replace(hosted=True),
     "test": reader("", "text"),
     "[": reader("", "text"),
 }

@@ -32,7 +32,7 @@ PROGRAMS: dict[str, Program] = {
     "command": _transparent(wrapper(proven="-p")),
     "builtin": _transparent(wrapper(proven="")),
     "env": _row(
-        wrapper("-u -C --unset --chdir -S --split-string", assigns=True, proven=""),
+        wrapper("-u -C --unset --chdir -S --split-string", assigns=True, proven="", chdir="-C --chdir"),
         _ADDS_NOTHING,
         texts="-S --split-string",
         version="--version --help",
@@ -41,6 +41,7 @@ PROGRAMS: dict[str, Program] = {
         wrapper(
             "-u -g -h -p -C -D -R -T -U -r -t --user --group --host --prompt --chdir --chroot --role --type",
             assigns=True,
+            chdir="-D --chdir",
         ),
         version="--version --help",
     ),
@@ -54,7 +55,7 @@ PROGRAMS: dict[str, Program] = {
     "unbuffer": _row(wrapper()),
     "exec": _row(wrapper("-a")),
     "chroot": _row(wrapper("--userspec --groups", 1)),
-    "unshare": _row(wrapper("-S -G -R -w --setuid --setgid --root --wd")),
+    "unshare": _row(wrapper("-S -G -R -w --setuid --setgid --root --wd", chdir="-w --wd")),
     "nsenter": _row(wrapper("-t -S -G --target")),
     "setpriv": _row(wrapper("--reuid --regid --groups --inh-caps")),
     "prlimit": _row(wrapper()),
@@ -76,11 +77,13 @@ PROGRAMS: dict[str, Program] = {
     "coproc": _row(wrapper()),
     "noglob": _row(wrapper()),
     "nocorrect": _row(wrapper()),
-    "systemd-run": _row(wrapper("-p -u --unit --property --uid --gid --slice")),
+    "systemd-run": _row(
+        wrapper("-p -u --unit --property --uid --gid --slice --working-directory", chdir="--working-directory")
+    ),
     "systemd-inhibit": _row(wrapper()),
     "dbus-run-session": _row(wrapper()),
     "firejail": _row(wrapper()),
-    "bwrap": _row(wrapper("--bind --ro-bind --dev --proc --tmpfs --chdir")),
+    "bwrap": _row(wrapper("--bind --ro-bind --dev --proc --tmpfs --chdir", chdir="--chdir")),
     "caffeinate": _row(wrapper("-t -w")),
     "proxychains": _row(wrapper("-f")),
     "proxychains4": _row(wrapper("-f")),
