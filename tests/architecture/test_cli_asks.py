@@ -30,6 +30,7 @@ ALLOWED = {
     "clew.orient.wording": "words for standings: no file is touched",
     "clew.ledger.facts": "the shape of facts: no file is touched",
     "clew.permissions.access": "types of a verdict",
+    "clew.permissions.own_commands": "which sub-commands change clew's own state: a table",
     "clew.permissions.policy": "`clew permissions check|explain` and mcp serve judge what they are given: no rule file",
     "clew.permissions.rules": "as above: a rule as text",
     "clew.permissions.shell.verdict": "as above: a command as text",

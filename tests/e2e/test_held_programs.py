@@ -55,6 +55,21 @@ def test_a_hook_that_may_leave_the_sandbox_does(serve: Serve, tmp_path: Path) ->
     assert json.loads(listed.out)["hooks"][0]["sandbox"] is False
 
 
+@pytest.mark.parametrize("folder", [".claude/hooks", ".clew/hooks", ".claude"])
+def test_a_hooks_own_program_is_seen_in_a_hidden_home_and_nothing_else_there(serve: Serve, folder: str) -> None:
+    place, _ = serve([{"text": "done"}])
+    script = place.home / folder / "guard.sh"
+    script.parent.mkdir(parents=True)
+    secret = place.home / ".claude" / ".credentials.json"
+    secret.parent.mkdir(exist_ok=True)
+    secret.write_text("tokens")
+    script.write_text(f"cat {secret} > seen; echo ran > mark\n")
+    hooked(place, "Stop", f"sh {script}")
+    done = place.run("-p", "go", "--trust")
+    assert (place.project / "mark").exists(), done.err
+    assert (place.project / "seen").read_text() == ""
+
+
 def test_what_a_project_wants_outside_is_said_at_its_approval(serve: Serve, tmp_path: Path) -> None:
     place, _ = serve([{"text": "done"}])
     (place.project / ".clew").mkdir()

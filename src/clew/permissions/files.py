@@ -6,11 +6,19 @@ from msgspec import Struct
 
 from clew.permissions.access import Decision, FileOp
 from clew.permissions.effort import look
-from clew.permissions.names import CRITICAL, odd_name, program_place, protected_name, secret_name
 from clew.permissions.own_state import own_state, private_inodes, sealed_inodes
 from clew.permissions.paths import Resolved, beneath, resolve
 from clew.system.home import own_installation
-from clew.text.guarded_names import has_secret_shape, home_credential, may_have_secret_shape
+from clew.text.guarded_names import (
+    CRITICAL,
+    has_secret_shape,
+    home_credential,
+    may_have_secret_shape,
+    odd_name,
+    program_place,
+    protected_name,
+    secret_name,
+)
 from clew.text.lazy_pattern import LazyPattern
 
 _DISKS = LazyPattern(

@@ -3,8 +3,7 @@
 import os
 from typing import Literal
 
-from clew.permissions.names import components
-from clew.text.guarded_names import word_set
+from clew.text.guarded_names import components, word_set
 
 OwnState = Literal["", "sealed", "record", "content", "root"]
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from unicodedata import normalize
 
 from clew.text.steering_files import protected_directories, protected_files, protected_pairs
-from clew.text.unicode_marks import INVISIBLE
+from clew.text.unicode_marks import HIDDEN, INVISIBLE, WANTED
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -285,3 +285,22 @@ def has_secret_shape(data: bytes) -> bool:
     if not found or None in found:
         return False
     return any(one is not None and _SECRET_KEY.search(one[1]) and not _NO_VALUE.fullmatch(one[2]) for one in found)
+
+
+# Directories that a system or its people cannot lose.
+CRITICAL = word_set(
+    """/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /opt /proc /root /run /sbin /srv /sys /usr /usr/bin
+    /usr/lib /usr/sbin /usr/local /usr/share /var /var/lib /var/log /Users /System /Library /Applications
+    /private /private/etc /private/var /Volumes /cores"""
+)
+
+
+def odd_name(path: str) -> str:
+    """Why a name must be shown before it is used, or an empty string."""
+    hides = not path.isprintable() if path.isascii() else HIDDEN.search(WANTED.sub("", path))
+    if hides:
+        return "the name holds control, invisible or direction-changing characters"
+    parts = [part for part in path.split("/") if part not in ("", ".", "..") and not part.isascii()]
+    if any(read in ("..", ".") or "/" in read or "\\" in read for read in (normalize("NFKC", part) for part in parts)):
+        return "the name holds look-alikes of dots or slashes"
+    return ""

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from clew.permissions.names import secret_name
 from clew.system.environment import tool_environment
 from clew.system.sandbox import tree
 from clew.system.sandbox.policy import Sandbox
+from clew.text.guarded_names import secret_name
 from unit.sandbox.cases import HOME_SECRETS, PROJECT_SECRETS, PUBLIC_FILES, READS, SECRET_VARIABLES
 from unit.sandbox.world import KINDS, World
 

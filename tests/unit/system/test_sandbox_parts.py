@@ -15,7 +15,7 @@ from clew.system.sandbox.promises import promises
 from clew.system.sandbox.status import SandboxStatus, SandboxTrial, judge
 from clew.system.sandbox.tree import WorkspaceTree
 from clew.system.sandbox.watch import MAX_TAKEN, Taken, Watch
-from clew.text.guarded_names import is_public, protected_name, secret_name
+from clew.text.guarded_names import is_public
 
 ALLOWED, REFUSED, KILLED, ABSENT, HANDED_OVER = 0x7FFF0000, 0x00050001, 0x80000000, 0x00050026, 0x7FC00000
 
@@ -172,14 +172,6 @@ def test_where_tmp_cannot_be_written_another_place_is_taken(tmp_path: Path, monk
     monkeypatch.setenv("TMPDIR", "relative")
     with pytest.raises(OSError, match="no place for temporary files"):
         policy.private_directory()
-
-
-def test_one_list_for_all():
-    """Tools, shell and sandbox ask the same functions."""
-    from clew.permissions import names
-
-    assert names.protected_name is protected_name
-    assert names.secret_name is secret_name
 
 
 def test_the_tree_finds_names_at_every_depth(tmp_path: Path):

@@ -1,6 +1,7 @@
 """Places outside the workspace that stay out of sight: credentials, private state, sockets of other programs."""
 
 import os
+from collections.abc import Sequence
 
 from clew.text.guarded_names import HOME_CREDENTIALS, SYSTEM_CREDENTIALS, secret_name
 
@@ -69,3 +70,23 @@ def sockets_of_others() -> list[str]:
             if os.path.exists(path):
                 found.add(path)
     return sorted(found)
+
+
+def showing(hidden: list[str], needs: Sequence[str]) -> list[str]:
+    """The hidden places without the programs that lie in them and are needed, as hooks may in an agent's home: each
+    with the directory that holds it, unless that is the hidden place itself. What promises a secret stays hidden."""
+    for need in needs:
+        path = os.path.realpath(need)
+        place = next((place for place in hidden if path.startswith(f"{place}/")), "")
+        if not place or not os.path.isfile(path) or secret_name(os.path.basename(path)):
+            continue
+        folder = os.path.dirname(path)
+        wanted = path if folder == place else folder
+        opened: list[str] = []
+        above = place
+        for part in os.path.relpath(wanted, place).split("/"):
+            opened += [os.path.join(above, name) for name in names_in(above) if name != part]
+            above = os.path.join(above, part)
+        secrets = [os.path.join(wanted, name) for name in names_in(wanted) if secret_name(name)]
+        hidden = [*(one for one in hidden if one != place), *opened, *secrets]
+    return hidden

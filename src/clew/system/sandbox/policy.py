@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from clew.system.git.config import ConfigError, parse_config
 from clew.system.home import own_installation
-from clew.system.sandbox.hidden import hidden_places, names_in, outermost, sockets_of_others
+from clew.system.sandbox.hidden import hidden_places, names_in, outermost, showing, sockets_of_others
 from clew.system.sandbox.kept import REPLACED, kept_places
 from clew.system.sandbox.plan import Guarded, SandboxPlan, has_mounts
 from clew.system.sandbox.tree import WorkspaceTree, redirectors
@@ -173,6 +173,7 @@ class Sandbox:
             plan = self._plan(roots, uses_git=_NAMES_GIT.search(command) is not None, background=background)
             if has_mounts(plan):
                 plan["kept"] = kept_places([*self._programs, *needs], plan["writable"])
+            plan["hidden"] = showing(plan["hidden"], needs)
             return plan
 
     def _plan(self, roots: tuple[str, ...], *, uses_git: bool, background: bool) -> SandboxPlan:

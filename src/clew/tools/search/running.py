@@ -4,9 +4,9 @@ import asyncio
 import os
 from typing import NamedTuple
 
-from clew.permissions.names import secret_name
 from clew.system.sandbox.tree import WorkspaceTree
 from clew.system.search_binary import SearchBinary, choose
+from clew.text.guarded_names import secret_name
 from clew.tools.extras import search_worker
 from clew.tools.search.query import SearchQuery, SearchRows, count_matches
 from clew.tools.session import ToolSession

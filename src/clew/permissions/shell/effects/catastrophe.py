@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from clew.permissions.effort import TooMuchWork
 from clew.permissions.files import Places
+from clew.permissions.own_commands import changes_own_state, words_of_clew
 from clew.permissions.rules import Rule
 from clew.permissions.shell.effects.own import OwnWords, refuse_own
 from clew.permissions.shell.effects.places import Links, absolute, names_disk, names_kernel, reaches_critical
@@ -110,7 +111,12 @@ def _refuse(found: Effective, places: Places, own: OwnWords, links: Links, *, lo
     for redirect, values in found.redirects:
         if redirect.op == "<" and any(own.state(value, found.cwd, looks=looks) == "sealed" for value in values):
             return "this reads clew's own sealed state"
-    return refuse_own(found, own, looks=looks) if found.argv else ""
+    if not found.argv:
+        return ""
+    said = words_of_clew([value.text for value in found.argv]) if found.argv[0].known else None
+    if said is not None and changes_own_state(said):
+        return "this changes clew's own state; a person does that, from a terminal of theirs"
+    return refuse_own(found, own, looks=looks)
 
 
 def _refuse_effect(one: PlaceEffect, places: Places, own: OwnWords, links: Links, *, looks: bool) -> str:

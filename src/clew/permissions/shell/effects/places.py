@@ -5,10 +5,10 @@ import re
 
 from clew.permissions.effort import look
 from clew.permissions.files import Places, is_disk
-from clew.permissions.names import CRITICAL
 from clew.permissions.paths import beneath, real
 from clew.permissions.shell.reading.glob import bash_match
 from clew.permissions.shell.reading.values import Value
+from clew.text.guarded_names import CRITICAL
 
 _MAX_PATH = 4096
 _CATCH_ALL = re.compile(r"[*?.!\[\]^]*\*[*?]*|\.\*|\?+|\.\?\*|\.\[[^\]]*\]\*|\{[^}]*\*[^}]*\}")

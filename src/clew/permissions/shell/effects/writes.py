@@ -4,7 +4,6 @@ import os
 from typing import NamedTuple
 
 from clew.permissions.files import Finding, Places, judge_change, judge_place
-from clew.permissions.names import secret_name
 from clew.permissions.paths import real
 from clew.permissions.shell.effects.mentions import may_start_others, only_reads, pieces
 from clew.permissions.shell.programs.table import after_git_options, program
@@ -12,7 +11,7 @@ from clew.permissions.shell.reading.glob import GLOB, bash_match, matching_names
 from clew.permissions.shell.reading.scan import Scan
 from clew.permissions.shell.reading.unwrap import EXEC_FLAGS, Effective
 from clew.permissions.shell.reading.values import Value
-from clew.text.guarded_names import home_credential, word_set
+from clew.text.guarded_names import home_credential, secret_name, word_set
 
 _MAX_WORD = 20_000
 _MAX_ENTRIES = 500

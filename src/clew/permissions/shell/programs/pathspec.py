@@ -2,7 +2,7 @@
 
 import re
 
-from clew.permissions.names import secret_name
+from clew.text.guarded_names import secret_name
 
 _PATHSPEC = re.compile(r":(?:\(([^)]*)\)|([/!^]+):?)")
 _WILD = re.compile(r"\[[^\]]*\]|[*?]+")

@@ -6,11 +6,10 @@ from pathlib import Path
 
 from clew.permissions.effort import look
 from clew.permissions.files import Places, judge_place
-from clew.permissions.names import secret_name
 from clew.permissions.shell.reading.glob import GLOB, bash_match, matching_names, names_in
 from clew.permissions.shell.reading.words import Word, literal, simple_braces
 from clew.system.git.layout import file_start
-from clew.text.guarded_names import word_set
+from clew.text.guarded_names import secret_name, word_set
 
 _MAX_MATCHES = 3000
 _MAX_CHECKED = 65_536

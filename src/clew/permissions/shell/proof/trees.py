@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from clew.permissions.files import Places, judge_place
-from clew.permissions.names import secret_name
 from clew.permissions.paths import real
 from clew.permissions.shell.programs.find import read_find
 from clew.permissions.shell.programs.pathspec import pathspec
@@ -20,7 +19,7 @@ from clew.permissions.shell.reading.words import Word
 from clew.system.git.index import IndexUnclear, index_names
 from clew.system.git.layout import find_repository
 from clew.system.sandbox.tree import NOT_SEARCHED
-from clew.text.guarded_names import word_set
+from clew.text.guarded_names import secret_name, word_set
 
 _MAX_ENTRIES = 10_000
 _GREPS = word_set("grep egrep fgrep")

@@ -2,12 +2,11 @@
 
 import re
 
-from clew.permissions.names import secret_name
 from clew.permissions.shell.programs.pathspec import pathspec, refuse_pathspec
 from clew.permissions.shell.programs.program import Loss, Program, Reach, loss, reach
 from clew.permissions.shell.programs.spec import Parsed, Spec
 from clew.permissions.shell.reading.words import literal
-from clew.text.guarded_names import word_set
+from clew.text.guarded_names import secret_name, word_set
 
 _SIGNATURE = re.compile(r"%G|(?<!contents:)signature")
 _VERSION = ("--version", "version")
