@@ -43,6 +43,7 @@ REGISTRIES = (
     "llm/wires/registry.py",
     "mcp/extras.py",
     "tools/extras.py",
+    "tools/builtin/extras.py",
     "sdk/session.py",
 )
 """Modules that exist to load others later: parts, answers for a place, wires, the MCP SDK, what few calls need; and the

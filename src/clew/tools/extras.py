@@ -62,17 +62,3 @@ def ranking():
     from clew.tools.deferred import ranking
 
     return ranking
-
-
-def read_forms():
-    """Images, PDF, notebooks."""
-    from clew.tools.documents import forms as read_forms
-
-    return read_forms
-
-
-def search():
-    """Grep and Glob engines."""
-    from clew.tools.search import running as search
-
-    return search

@@ -9,8 +9,7 @@ from clew.engine.middleware.base import Middleware
 from clew.engine.turn import SettledCall, Turn
 from clew.host.part import Answerers, OpRefused, Part, PartSession, PartSetup
 from clew.host.workspace import Workspace
-from clew.permissions.trust import TrustStore
-from clew.prompts.doubted_memory import BY_COMMAND, DoubtedMemory, is_memory_name
+from clew.permissions.trust import BY_COMMAND, DoubtedMemory, TrustStore, is_memory_name
 from clew.prompts.memory import (
     PROJECT_NAMES,
     USER_NAMES,

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from clew.permissions.access import Access
 from clew.protocol.display import MatchesBlock
 from clew.tools.base import Effect, ToolContext, ToolResult
-from clew.tools.extras import search
+from clew.tools.builtin.extras import search
 from clew.tools.paths import file_accesses, missing, problem
 from clew.tools.search_paths import glob_regex, modified_ns, relative_to, search_note
 from clew.tools.session import BuiltinTool

@@ -14,7 +14,7 @@ from clew.protocol.display import FileBlock
 from clew.system.files import open_regular
 from clew.text.encoding import SNIFF_BYTES, Encoding, decode, sniff
 from clew.tools.base import Effect, ToolContext, ToolResult
-from clew.tools.extras import read_forms
+from clew.tools.builtin.extras import read_forms
 from clew.tools.paths import describe_os_error, digest_of, file_accesses, problem, state_of
 from clew.tools.session import BuiltinTool, ReadState
 
