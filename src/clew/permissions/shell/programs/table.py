@@ -3,6 +3,7 @@
 from clew.permissions.shell.programs.program import Program
 from clew.permissions.shell.programs.tables import (
     changers,
+    desk,
     dev,
     disks,
     files,
@@ -16,6 +17,7 @@ from clew.permissions.shell.programs.tables import (
 )
 
 PROGRAMS: dict[str, Program] = {
+    **desk.PROGRAMS,
     **files.PROGRAMS,
     **text.PROGRAMS,
     **search.PROGRAMS,

@@ -24,7 +24,9 @@ from clew.permissions.shell.proof.repository import refuse_repository
 from clew.permissions.shell.reading.glob import matches
 from clew.permissions.shell.reading.grammar import SHOWN_VARIABLES
 from clew.permissions.shell.reading.words import Word, WordPiece, simple_braces
+from clew.system.git.config import Setting
 from clew.system.git.layout import file_start
+from clew.system.git.settings import unsafe_for_everybody
 from clew.text.guarded_names import word_set
 
 _MAX_BYTES = 65_536
@@ -281,36 +283,57 @@ def _refuse_test(rest: list[Word], name: str, cwd: str, places: Places) -> str:
     return "this test is not proven harmless"
 
 
-def _prove_git(rest: list[Word], cwd: str, places: Places, covered: frozenset[str], *, paths: bool) -> Proof:
+def _refuse_setting(text: str) -> str:
+    """Why a setting on git's command line is not harmless, or an empty string."""
+    name, equals, value = text.partition("=")
+    section, _, key = name.lower().rpartition(".")
+    setting = Setting(section.partition(".")[0], section.partition(".")[2], key, value if equals else None)
+    if key == "pager" and section == "core" and value in ("", "cat"):
+        return ""
+    return f"git -c {name} is not proven harmless" if not section or unsafe_for_everybody(setting) else ""
+
+
+def _git_options(rest: list[Word], cwd: str, places: Places) -> tuple[int, str, Proof | None]:
+    """How many words stand before the subcommand, the directory they choose, and the verdict where they decide."""
     at = 0
     while at < len(rest) and rest[at].text.startswith("-"):
         text = rest[at].text
+        valued = at + 1 < len(rest) and rest[at + 1].known and not rest[at + 1].globs
         if text in git.GLOBAL_HARMLESS:
             at += 1
-        elif text == "-C" and at + 1 < len(rest) and rest[at + 1].known and not rest[at + 1].globs:
+        elif text == "-C" and valued:
             if why := refuse_read(rest[at + 1], cwd, places):
-                return Proof(why, "git -C")
+                return at, cwd, Proof(why, "git -C")
             cwd = resolve(rest[at + 1].text, cwd=cwd, home=places.home).target
             at += 2
+        elif text == "-c" and valued:
+            if why := _refuse_setting(rest[at + 1].text):
+                return at, cwd, Proof(why, "git -c")
+            at += 2
+        elif text in ("--help", "-h") and len(rest) == 1:
+            return at, cwd, Proof("", "git help")
         else:
-            return Proof(f"git {text} is not proven harmless", "git")
-    if at >= len(rest):
-        return Proof("git alone does nothing", "git")
-    sub = rest[at].text
-    if any(word.text == "--help" for word in rest):
+            return at, cwd, Proof(f"git {text} is not proven harmless", "git")
+    return at, cwd, Proof("git alone does nothing", "git") if at >= len(rest) else None
+
+
+def _prove_git(rest: list[Word], cwd: str, places: Places, covered: frozenset[str], *, paths: bool) -> Proof:
+    at, cwd, decided = _git_options(rest, cwd, places)
+    if decided is not None:
+        return decided
+    sub, words = rest[at].text, rest[at + 1 :]
+    if any(word.text == "--help" for word in words):
         return Proof("git's help starts a pager", "git")
     spec = program("git").subcommands.get(sub)
     row = f"git {sub}"
     if spec is None:
         return Proof(f"{row} is not known to only read")
-    parsed = parse(spec, rest[at + 1 :], covered)
+    parsed = parse(spec, words, covered)
     if parsed.refused:
         return Proof(f"{row}: {parsed.refused}", row)
-    if sub not in git.LISTS_BY_PATTERN and (why := _misplaced_glob(spec, rest[at + 1 :], parsed, cwd)):
+    if sub not in git.LISTS_BY_PATTERN and (why := _misplaced_glob(spec, words, parsed, cwd)):
         return Proof(why, row)
-    if not paths:
-        return Proof("", row)
-    if sub == "version":
+    if not paths or sub == "version":
         return Proof("", row)
     why = refuse_repository(cwd, places, work_tree=sub in git.LOOKS_AT_WORK_TREE)
     return Proof(why or _refuse_paths(parsed.paths, cwd, places, here=True, paths=True), row)

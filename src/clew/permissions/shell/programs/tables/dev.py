@@ -247,6 +247,8 @@ PROGRAMS: dict[str, Program] = {
     "scp": Program(audit=_NETWORK, tail=Spec("", "none")),
     "dpkg": Program(
         audit="Reads the package database of the system.",
-        subcommands={"-l": Spec("", "text"), "-s": Spec("", "text"), "-L": Spec("", "text")},
+        subcommands=dict.fromkeys(
+            ("-l", "-s", "-L", "-S", "--list", "--status", "--listfiles", "--search"), Spec("", "text")
+        ),
     ),
 }

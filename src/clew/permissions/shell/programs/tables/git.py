@@ -5,6 +5,7 @@ import re
 from clew.permissions.shell.programs.pathspec import pathspec, refuse_pathspec
 from clew.permissions.shell.programs.program import Loss, Program, Reach, loss, reach
 from clew.permissions.shell.programs.spec import Parsed, Spec
+from clew.permissions.shell.programs.tables.git_rare import RARE_READS
 from clew.permissions.shell.reading.words import literal
 from clew.text.guarded_names import secret_name, word_set
 
@@ -43,7 +44,7 @@ _WALK = (
     "--regexp-ignore-case --extended-regexp --fixed-strings --perl-regexp --merges --no-merges "
     "--min-parents= --max-parents= "
     "--first-parent --exclude-first-parent-only --not --all --branches=? --tags=? --remotes=? --glob= "
-    "--exclude= --reflog "
+    "--exclude= --reflog --no-walk=? "
     "--cherry-mark --cherry-pick --cherry --left-right --left-only --right-only "
     "--walk-reflogs -g --boundary --simplify-by-decoration --full-history "
     "--dense --sparse --simplify-merges --ancestry-path=? --date-order --author-date-order --topo-order "
@@ -119,7 +120,7 @@ def _remote(parsed: Parsed) -> str:
     words = [word.text for word in parsed.operands]
     return (
         ""
-        if not words or (words[0] == "get-url" and len(words) == 2)
+        if words in ([], ["show"]) or (words[0] == "get-url" and len(words) == 2)
         else "this form of git remote is not proven to only read"
     )
 
@@ -154,9 +155,7 @@ _READS: dict[str, Spec] = {
     "log": _LOG,
     "show": _LOG,
     "whatchanged": _LOG,
-    "rev-list": Spec(
-        _PRETTY + _WALK + " --objects --quiet --disk-usage=? --no-walk=? --header --timestamp", "paths", _revisions
-    ),
+    "rev-list": Spec(_PRETTY + _WALK + " --objects --quiet --disk-usage=? --header --timestamp", "paths", _revisions),
     "diff": Spec(_PRETTY + _DIFF, "paths", _revisions),
     "diff-tree": Spec(_PRETTY + _DIFF + " -r -t -m --root --no-commit-id -v", "paths", _revisions),
     "diff-index": Spec(_PRETTY + _DIFF + " -m", "paths", _revisions),
@@ -201,7 +200,11 @@ _READS: dict[str, Spec] = {
         "text",
         _first_is("list", "show"),
     ),
-    "submodule": Spec("--cached --quiet -q", "text", _first_is("status", empty=True)),
+    "submodule": Spec(
+        "--cached --quiet -q --recursive --files -n: --summary-limit=",
+        "text",
+        _first_is("status", "summary", empty=True),
+    ),
     "worktree": Spec("-v -z --porcelain --verbose", "text", _first_is("list")),
     "notes": Spec("--ref=", "text", _first_is("list", "show")),
     "bisect": Spec("", "text", _first_is("log")),
@@ -240,7 +243,7 @@ _READS: dict[str, Spec] = {
     "merge-base": Spec("-a --all --octopus --independent --is-ancestor --fork-point", "text"),
     "describe": Spec(
         "--all --tags --contains --abbrev=? --candidates= --exact-match --debug --long --match= --exclude= "
-        "--always --first-parent",
+        "--always --first-parent --dirty=? --broken=?",
         "text",
     ),
     "name-rev": Spec("--tags --refs= --exclude= --all --name-only --no-undefined --always", "text"),
@@ -266,6 +269,7 @@ _READS: dict[str, Spec] = {
     "check-mailmap": Spec("", "text"),
     "check-ref-format": Spec("--branch --normalize --allow-onelevel", "text"),
     "version": Spec("--build-options", "none"),
+    **RARE_READS,
 }
 
 
@@ -388,4 +392,6 @@ GLOBAL_HARMLESS = word_set(
 # More words than were written only mean more names to look for.
 LISTS_BY_PATTERN = frozenset({"branch", "tag", "for-each-ref", "describe"})
 # These compare the index with the work tree: they look into gitlinks, and may refresh the index and call its hook.
-LOOKS_AT_WORK_TREE = frozenset({"status", "diff", "diff-index", "diff-files", "submodule", "describe", "stash"})
+LOOKS_AT_WORK_TREE = frozenset(
+    {"status", "diff", "diff-index", "diff-files", "submodule", "describe", "stash", "apply", "hash-object"}
+)

@@ -283,9 +283,9 @@ PROGRAMS: dict[str, Program] = {
         "else asks the cluster.",
         subcommands={
             "config": Spec(
-                "-o: --output= --no-headers",
+                "-o: --output= --no-headers --minify",
                 "text",
-                _first_in("current-context", "get-contexts", "get-clusters", "get-users", bare=False),
+                _first_in("current-context", "get-contexts", "get-clusters", "get-users", "view", bare=False),
             ),
             "version": Spec("--client -o: --output= --short", "none", _client_only),
             "options": Spec("", "none"),
