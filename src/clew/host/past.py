@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MAX_TITLE_CHARS = 100
 RESTORE_CUT_OFF = (
-    "files were being restored when the process ended, and only some are: /undo completes it, /redo takes it back"
+    "files were being restored when the process ended, perhaps not all of them: /undo completes it, /redo takes it back"
 )
 
 
