@@ -1,9 +1,10 @@
-"""Prompts that a full window refused do not fill it, and receipts say what `/context` says."""
+"""Prompts that a full window or the provider refused are not in the way, and receipts say what `/context` says."""
 
 import json
 import re
 from pathlib import Path
 
+from e2e.command import Serve
 from e2e.compaction_lab import Lab, fill, text_of, words
 
 OFF = {"compaction": {"auto": False}}
@@ -73,3 +74,33 @@ def test_the_receipt_and_context_say_the_same_to_the_digit(tmp_path: Path) -> No
             figures = [figure(text) for text in (before, after)]
             assert [receipt["tokens_before"], receipt["tokens_after"]] == figures
             fill(lab, person, 1)
+
+
+REFUSED = {"fault": "status", "status": 400, "message": "Output blocked by content filtering policy"}
+
+
+def test_a_prompt_that_the_provider_refuses_does_not_refuse_what_comes_after_it(serve: Serve) -> None:
+    poison = [{"match": "swordfish", **REFUSED}] * 3
+    place, server = serve({"replies": [{"text": "hello"}, *poison], "last": {"text": "fine"}})
+    assert place.run("-p", "hi").out == "hello\n"
+    assert "content filtering" in place.run("-c", "-p", "swordfish").err
+    done = place.run("-c", "-p", "something else")
+    assert (done.code, done.out) == (0, "fine\n")
+    assert place.run("-c", "-p", "and now").out == "fine\n"
+    last = str(server.requests[-1].body["messages"])
+    assert "something else" in last
+    assert "swordfish" not in last
+    assert len(server.requests) == 5, "once with it, then never again"
+
+
+def test_what_was_left_out_in_vain_is_in_the_view_again(serve: Serve) -> None:
+    """An account that is empty is refused as well, and no prompt is to blame for it."""
+    broke = {"fault": "status", "status": 400, "message": "Your credit balance is too low"}
+    place, server = serve({"replies": [{"text": "hello"}, broke, broke, broke], "last": {"text": "fine"}})
+    place.run("-p", "hi")
+    assert place.run("-c", "-p", "mend the roof").code == 1
+    done = place.run("-c", "-p", "go on")
+    assert done.code == 1
+    assert "credit balance" in done.err
+    assert place.run("-c", "-p", "I have paid, go on").out == "fine\n"
+    assert "mend the roof" in str(server.requests[-1].body["messages"])

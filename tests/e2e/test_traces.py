@@ -54,6 +54,9 @@ def test_a_declined_question_shows_question_and_who_declined(come: Any) -> None:
     person.type("\x1b")
     person.sees("→ declined by you")
     assert any("Which colour?" in row for row in person.rows)
+    person.sees("Asked a question (declined by you)")
+    assert not any("failed" in row for row in person.rows), "nothing went wrong"
     gone(person)
     again = come("-c")
     again.sees("→ declined by you")
+    again.sees("Asked a question (declined by you)")

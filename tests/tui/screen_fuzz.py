@@ -112,7 +112,7 @@ class MadeUpSession:
         part = self._part(reply, 1, TextPart(text="void"))
         yield part
         yield TextDelta(reply_id=reply, part=2, text="half a")
-        yield ReplyWithdrawn(reply_id=reply, entry_ids=(part.entry_id,), reason="cut")
+        yield ReplyWithdrawn(reply_id=reply, entry_ids=(part.entry_id,), reason="cut", words="void")
 
     def _said(self, reply: MessageId, number: int, text: str) -> Iterator[Event]:
         at = 0

@@ -9,7 +9,7 @@ from clew.protocol.events import ApprovalResolved, QuestionAsked
 from clew.protocol.events import Question as AskedQuestion
 from clew.protocol.ids import CallId, RequestId
 from clew.protocol.ops import AnswerApproval, AnswerQuestion, SubmitPrompt
-from tui.screen_lab import ScreenLab, asks, call, prompt, screen, turn
+from tui.screen_lab import ScreenLab, asks, call, over, prompt, screen, turn, words
 
 STILL_S = 0.4
 NAMED = {"\n": "enter", "\b": "backspace", " ": "space", "\x1b": "escape", "\x01": "home", "<": "left"}
@@ -126,3 +126,25 @@ async def test_no_key_is_without_an_owner() -> None:
         lab.app.screen.set_focus(lab.app.transcript)
         await burst(lab, "def")
         assert lab.app.prompt.text == "abcdef"
+
+
+@pytest.mark.parametrize("before", ["", "a draft"])
+async def test_words_behind_the_key_for_finding_are_looked_for(before: str) -> None:
+    async with screen() as lab:
+        await lab.tell(turn(), prompt("x"), words("one needle\n\ntwo needles"), over())
+        await burst(lab, before, events.Key("ctrl+f", None), "needle\n")
+        assert lab.app.prompt.text == before
+        assert "Find: needle" in "\n".join(lab.rows())
+        assert "2 of 2" in "\n".join(lab.rows())
+
+
+@pytest.mark.parametrize("key", ["/", "ctrl+f"])
+async def test_words_behind_the_key_for_finding_are_looked_for_while_reading(key: str) -> None:
+    async with screen() as lab:
+        await lab.tell(turn(), prompt("x"), words("one needle\n\ntwo needles"), over())
+        await lab.press("ctrl+f")
+        await lab.type("two")
+        await lab.press("enter")
+        await burst(lab, events.Key(key, key if key == "/" else None), "\x01needle\n")
+        assert "needle" in next(row for row in lab.rows() if "Find:" in row)
+        assert not lab.app.prompt.text

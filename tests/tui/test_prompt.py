@@ -85,7 +85,7 @@ async def test_what_a_first_character_means_is_seen_at_the_left_and_sent() -> No
     app = PromptApp()
     async with app.run_test(size=SIZE) as pilot:
         assert rows(app)[-1].startswith("▌ ask for something")
-        for typed, mark in (("!ls", "!"), ("#tabs", "#"), ("/help ", "/"), ("hi", "▌")):
+        for typed, mark in (("!ls", "›"), ("#tabs", "›"), ("/help ", "›"), ("hi", "▌")):
             await keys(pilot, typed)
             assert rows(app)[-1].rstrip() == f"{mark} {typed}".rstrip()
             await keys(pilot, "<enter>")

@@ -102,7 +102,7 @@ async def test_on_a_tiny_screen_the_prompt_stays_in_sight() -> None:
         app.queue.show(queued(*(f"number {number}" for number in range(12))))
         await pilot.press("slash", "r", "e")
         await pilot.pause()
-        assert rows(app)[-1].startswith("/ /re")
+        assert rows(app)[-1].startswith("› /re")
         assert app.panel.completions.region.height == 2
         await pilot.press("down", "down", "down")
         await pilot.pause()

@@ -8,12 +8,11 @@ import random
 from collections.abc import Iterator
 
 import pytest
-from msgspec.structs import replace
 from textual import events
 
 from clew.presentation.rows.passage_rows import View, passage_rows
 from clew.presentation.rows.spans import plain
-from clew.presentation.story.passages import BatchPassage, NotePassage, Passage, RecapPassage, TurnPassage, WordsPassage
+from clew.presentation.story.passages import BatchPassage, NotePassage, Passage, RecapPassage, TurnPassage
 from clew.presentation.story.telling import retold
 from clew.protocol.events import Event
 from clew.tui.app import ClewApp
@@ -138,10 +137,6 @@ def events_of(session: MadeUpSession, luck: random.Random, turns: int) -> Iterat
             yield session.written(event)
 
 
-def counting(passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
-    return tuple(item for item in passages if not (isinstance(item, WordsPassage) and item.withdrawn))
-
-
 @pytest.mark.parametrize("seed", SEEDS)
 async def test_the_screen_shows_what_the_log_tells(seed: int) -> None:
     luck = random.Random(seed)
@@ -163,7 +158,5 @@ async def test_the_screen_shows_what_the_log_tells(seed: int) -> None:
         if app.bottom.dialog is not None:
             app.bottom.close()
         app.reading.end()
-        story = app.conversation.story  # what was withdrawn is a trace here and in no log
-        app.conversation.story = replace(story, past=counting(story.past), now=counting(story.now))
         await lab.settle()
         assert await shown(lab) == expected(session, lab)

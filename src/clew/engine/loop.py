@@ -14,10 +14,11 @@ from clew.engine.middleware.base import Middleware, Moment
 from clew.engine.ports import ToolHost
 from clew.engine.recovery import RESUME_PROMPT, Accept, GiveUp, Retry, RoomNeeded
 from clew.engine.result_budget import ResultBudget
-from clew.engine.turn import ContextFull, OpenCall, Prompt, Turn, TurnInterrupted, TurnStopped
+from clew.engine.turn import ContextFull, OpenCall, Prompt, RequestRefused, Turn, TurnInterrupted, TurnStopped
 from clew.protocol.events import (
     AttemptEnded,
     AttemptOutcome,
+    CompactionUndone,
     Event,
     ModelChanged,
     Notice,
@@ -69,6 +70,8 @@ class StepRunner:
                 yield ModelChanged(model=agent.model.name, reason="overloaded")
             if stands:
                 turn.record(attempt)
+            if isinstance(action, GiveUp) and action.refused and turn.steps <= 2:
+                raise RequestRefused(action.error, status=action.status)
             if isinstance(action, GiveUp):
                 raise TurnStopped(action.reason, action.error, status=action.status)
             if isinstance(action, Accept):
@@ -157,7 +160,7 @@ async def run_turn(
                 async with aclosing(steps.run(turn)) as events:
                     async for event in events:
                         yield event
-            except ContextFull as full:
+            except (ContextFull, RequestRefused) as full:
                 async for event in make_room(turn, full, middlewares):
                     yield event
                 continue
@@ -206,8 +209,13 @@ async def passing(turn: Turn, middlewares: Sequence[Middleware], moment: Moment)
             raise TurnInterrupted from None
 
 
-async def make_room(turn: Turn, full: ContextFull, middlewares: Sequence[Middleware]) -> AsyncGenerator[Event]:
-    """Once per turn the middlewares may make the view smaller; compaction has no other entrance."""
+async def make_room(
+    turn: Turn, full: ContextFull | RequestRefused, middlewares: Sequence[Middleware]
+) -> AsyncGenerator[Event]:
+    """Once per turn the middlewares may make the view smaller; compaction has no other entrance. Prompts that were left
+    out in vain are back in it."""
+    if turn.left_out is not None:
+        yield CompactionUndone(undone=turn.left_out)
     turn.needs_room(full)
     async for event in passing(turn, middlewares, "before_step"):
         yield event

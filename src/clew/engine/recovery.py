@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from clew.engine.agent import Agent
 from clew.engine.attempt import Attempt
-from clew.llm.errors import LLMError, MediaRefused, Overloaded, PromptTooLong, StreamBroken
+from clew.llm.errors import InvalidRequest, LLMError, MediaRefused, Overloaded, PromptTooLong, StreamBroken
 from clew.llm.model import Model
 from clew.protocol.events import TurnEndReason
 from clew.protocol.messages import tool_calls
@@ -50,6 +50,8 @@ class GiveUp(Struct, frozen=True, kw_only=True):
     """The attempt's parts are whole and stay in the conversation."""
     status: int | None = None
     """The HTTP status with which the provider failed, where there was one."""
+    refused: bool = False
+    """The provider does not want this request, whoever sends it how often."""
 
 
 Action = Accept | Retry | RoomNeeded | GiveUp
@@ -87,7 +89,8 @@ class Recovery:
         if isinstance(error, StreamBroken) and not self._asked_whole:
             self._asked_whole = True
             return Retry(reason="stream broken", whole=True)
-        return GiveUp(reason="model_error", error=str(error), status=error.status)
+        refused = isinstance(error, InvalidRequest)
+        return GiveUp(reason="model_error", error=str(error), status=error.status, refused=refused)
 
     def _after_effect(self, error: LLMError) -> Action:
         """Something happened that cannot be taken back: go on from there, with the other model if this one is gone."""

@@ -74,6 +74,13 @@ class ContextFull(TurnStopped):
         self.about_media = about_media
 
 
+class RequestRefused(TurnStopped):
+    """The provider refused the request for something else than its length."""
+
+    def __init__(self, error: str, *, status: int | None) -> None:
+        super().__init__("model_error", error, status=status)
+
+
 class OpenCall(Struct, frozen=True, kw_only=True):
     """A call that has no result, and the entry that holds it."""
 
@@ -183,8 +190,10 @@ class Turn:
         """Calls of this turn that may have changed something outside."""
         self.gave_output = False
         """It has all that was asked for: an output of a given shape, or a plan that nobody is there to accept."""
-        self.full: ContextFull | None = None
-        """The last request did not fit. Whoever made room sets it to None."""
+        self.full: ContextFull | RequestRefused | None = None
+        """The last request did not fit, or was refused. Whoever made the view another one sets it to None."""
+        self.left_out: EntryId | None = None
+        """The snip that took earlier prompts out of the view because the request was refused with them."""
         self._asked_for_room = False
         self._waited_s = waited_s
         self._waited_before_s = waited_s()
@@ -286,8 +295,8 @@ class Turn:
             prompt_id=prompt_id,
         )
 
-    def needs_room(self, full: ContextFull) -> None:
-        """A request did not fit; the second time in one turn there is nothing more to try."""
+    def needs_room(self, full: ContextFull | RequestRefused) -> None:
+        """A request did not fit or was refused; the second time in one turn there is nothing more to try."""
         if self._asked_for_room:
             raise full
         self._asked_for_room, self.full = True, full

@@ -190,7 +190,9 @@ def started_from(
     if request.persist:
         first, *rest = fork.lines  # names the source
         origin = [] if request.entrypoint == "terminal" else [encode(origin_of(request, fork.session_id))]
-        sink = TranscriptWriter(path, fork.session_id, notify=request.tell, seed=(first, *origin, *rest))
+        sink = TranscriptWriter(
+            path, fork.session_id, notify=request.tell, seed=(first, *origin, *rest), one_shot=request.one_shot
+        )
     return OldPast(
         session_id=fork.session_id,
         sink=sink,
@@ -215,7 +217,7 @@ def resumed(path: Path, request: SessionRequest, known: LoadedLog | None = None)
             lease.release()
         raise
     if lease is not None:
-        sink = TranscriptWriter(path, loaded.session_id, notify=request.tell, lease=lease)
+        sink = TranscriptWriter(path, loaded.session_id, notify=request.tell, lease=lease, one_shot=request.one_shot)
     return OldPast(
         session_id=loaded.session_id,
         sink=sink,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MAX_TITLE_CHARS = 100
 RESTORE_CUT_OFF = (
-    "files were being restored when the process ended, and only some are: /undo completes it, /redo takes it back"
+    "files were being restored when the process ended, perhaps not all of them: /undo completes it, /redo takes it back"
 )
 
 
@@ -96,7 +96,8 @@ def new_past(request: SessionRequest, workspace: Workspace) -> Past:
     if not request.persist:
         return Past(session_id=session_id, sink=NullWriter())
     path = store.session_path(workspace.root, session_id)
-    return Past(session_id=session_id, sink=TranscriptWriter(path, session_id, notify=request.tell), path=path)
+    sink = TranscriptWriter(path, session_id, notify=request.tell, one_shot=request.one_shot)
+    return Past(session_id=session_id, sink=sink, path=path)
 
 
 def origin_of(request: SessionRequest, session_id: SessionId) -> SessionOriginEntry:

@@ -87,6 +87,11 @@ class SessionRequest(Struct, frozen=True, kw_only=True):
     """How a name becomes a model, in place of the providers. Only code can give it: no flag, setting or file."""
 
     @property
+    def one_shot(self) -> bool:
+        """Whether it is a run that says what it has to say at its end."""
+        return self.headless and not self.driven
+
+    @property
     def resuming(self) -> bool:
         """Whether there is a past to go on from."""
         return self.newest or self.resume is not None

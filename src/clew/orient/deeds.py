@@ -29,7 +29,7 @@ _SUBJECTS = ("command", "file_path", "notebook_path", "path", "pattern", "url", 
 """Arguments that tell what a call is about, the most telling first."""
 _ORDER = (
     *("Edited", "Created", "Deleted", "Tests", "Ran", "Read", "Searched", "Fetched"),
-    *("Agent", "Tasks", "Used", "Refused", "Cancelled", "Cut off"),
+    *("Agent", "Tasks", "Used", "Asked", "Refused", "Cancelled", "Cut off"),
 )
 _ATTEMPTS = {"Edited": "Edit of", "Read": "Read of", "Searched": "Search for", "Fetched": "Fetch of", "Used": "Use of"}
 _KEYWORDS = frozenset({"for", "while", "until", "if", "case", "select", "function", "{", "(", "[["})
@@ -107,6 +107,12 @@ def cut_off(call: ToolCallPart, cwd: str = "") -> Deed:
     asked = question_of(call.arguments) if call.name in QUESTION_TOOLS else ""
     subject = f"the question: {asked}" if asked else named_call(call, cwd)
     return Deed(verb="Cut off", subject=subject, short="a question" if asked else call.name)
+
+
+def unanswered(call: ToolCallPart, why: str) -> Deed:
+    """A question that got no answer, and whose doing that is."""
+    asked = question_of(call.arguments) if call.name in QUESTION_TOOLS else ""
+    return Deed(verb="Asked", subject=asked or "a question", short=f"a question ({why})", outcome=f" ({why})")
 
 
 def running(call: ToolCallPart, cwd: str = "") -> Deed:

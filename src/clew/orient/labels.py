@@ -16,12 +16,14 @@ from clew.orient.deeds import (
     named_call,
     of_blocks,
     ran,
+    unanswered,
     used,
 )
 from clew.protocol.display import Block, TerminalBlock
 from clew.protocol.ids import EntryId
 from clew.protocol.messages import ToolCallPart, ToolResultPart, result_text
 from clew.text.figures import change, shown_path
+from clew.transcript.chain.standing import QUESTION_TOOLS
 
 
 class LabelledCall(NamedTuple):
@@ -57,6 +59,8 @@ def deeds(item: LabelledCall, cwd: str = "") -> list[Deed]:
     if name == "TodoWrite" and not failed and (items := items_of(call.arguments)):
         told = f"{sum(one.status == 'completed' for one in items)}/{len(items)} done"
         return [Deed(verb="Tasks", subject=told, short=told)]
+    if name in QUESTION_TOOLS and failed:
+        return [unanswered(call, "not answered")]
     verb = "Read" if name in READ_TOOLS else "Searched" if name in SEARCH_TOOLS else "Used"
     verb = "Agent" if name in AGENT_TOOLS else "Fetched" if name == "WebFetch" else verb
     return [used(call, verb, text, failed=failed, cwd=cwd)]

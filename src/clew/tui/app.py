@@ -67,7 +67,10 @@ class ClewApp(TerminalApp, inherit_bindings=False):
             client, on_change=self._changed, on_answer=self._answered, on_end=self._over
         )
         ascii_only = not speaks_unicode(env)
-        self.transcript = Transcript(ascii_only=ascii_only)
+        self.transcript = Transcript(
+            ascii_only=ascii_only,
+            keys=lambda key, character: self.reading.press(key, character) or self.actions.press(key),
+        )
         self.find = FindLine()
         self.queue = QueueList(keymap=self.keymap)
         self.drawing = Drawing(
@@ -81,7 +84,11 @@ class ClewApp(TerminalApp, inherit_bindings=False):
         )
         self.bottom = Dock(
             PromptPanel(
-                home=options.home, keymap=self.keymap, commands=self.conversation.commands, vim=options.screen.vim
+                home=options.home,
+                keymap=self.keymap,
+                commands=self.conversation.commands,
+                vim=options.screen.vim,
+                elsewhere=lambda key: self.actions.press(key),
             ),
             send=self.conversation.send,
             look_up=self.conversation.look_up,
@@ -128,6 +135,7 @@ class ClewApp(TerminalApp, inherit_bindings=False):
             self.conversation,
             self.transcript,
             self.drawing,
+            self.keymap,
             others={
                 "interrupt": self.stopping.escape,
                 "quit": self.stopping.ctrl_c,
@@ -249,15 +257,9 @@ class ClewApp(TerminalApp, inherit_bindings=False):
 
     def on_key(self, event: events.Key) -> None:
         """What no widget took."""
-        if self.transcript.has_focus and self.reading.press(event.key, event.character):
+        if self.actions.press(event.key):
             event.stop()
             event.prevent_default()
-            return
-        action = self.keymap.action(("everywhere",), (event.key,))
-        if action is not None:
-            event.stop()
-            event.prevent_default()
-            self.actions.do(action)
 
     def _to_newest(self) -> bool:
         if self.transcript.viewport.following:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from clew.commands.mode import next_mode
+from clew.composing.keymap import Keymap
 from clew.protocol.ids import PromptId
 from clew.protocol.messages import text_of
 from clew.protocol.ops import Interrupt, SendToBackground, SetPermissionMode, SubmitPrompt, WithdrawPrompt
@@ -22,12 +23,14 @@ class ScreenActions:
         conversation: ScreenConversation,
         transcript: Transcript,
         drawing: Drawing,
+        keymap: Keymap,
         *,
         others: dict[str, Callable[[], object]],
     ) -> None:
         self._conversation = conversation
         self._transcript = transcript
         self._drawing = drawing
+        self._keymap = keymap
         self._actions: dict[str, Callable[[], object]] = {
             "cycle_mode": self._cycle_mode,
             "density": lambda: drawing.hint(f"showing {DENSITY_WORDS[transcript.cycle_density()]}"),
@@ -39,10 +42,12 @@ class ScreenActions:
             **others,
         }
 
-    def do(self, action: str) -> None:
-        """One action by its name; an unknown one does nothing."""
+    def press(self, key: str) -> bool:
+        """Do what a key means everywhere. False: it means nothing."""
+        action = self._keymap.action(("everywhere",), (key,))
         if action in self._actions:
             self._actions[action]()
+        return action is not None
 
     def take_back(self, prompt_id: PromptId, prompt: Prompt, *, edit: bool) -> None:
         """Withdraw a queued prompt; `edit`: its words are in the prompt again."""

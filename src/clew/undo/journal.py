@@ -1,12 +1,14 @@
 """The checkpoints of a session: one JSON line each, in `undo.jsonl` beside its transcript, only ever added to.
 
+A restore adds a line before and after each path that it touches (`RestoreStep`), between its own two lines.
 The file goes where the session goes (archive, trash, restore). A fork reads the journal of the session it came from.
 """
 
 import contextlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import TracebackType
 
 import msgspec
 
@@ -15,9 +17,11 @@ from clew.transcript.errors import UnsafeTranscript
 from clew.transcript.log.files import open_append, open_read
 from clew.transcript.log.store import sidecar_dir
 from clew.undo.lineage import ForkPoint
-from clew.undo.state import Checkpoint
+from clew.undo.state import Checkpoint, RestoreStep
 
 _decoder = msgspec.json.Decoder(Checkpoint)
+_steps = msgspec.json.Decoder(RestoreStep)
+_STEP = b'{"restore":'
 
 
 def journal_path(transcript: Path) -> Path:
@@ -32,6 +36,7 @@ class FileJournal:
         """`forked_from`: oldest first, as `lineage` gives it; read, never written."""
         self.path = journal_path(transcript)
         self._checkpoints: dict[str, Checkpoint] = {}
+        self._steps: dict[str, dict[str, bool]] = {}
         self.damaged = 0
         for point in forked_from:
             self._read(journal_path(point.transcript), until=point.until)
@@ -50,18 +55,18 @@ class FileJournal:
         private_dir(self.path.parent)
         fd = open_append(self.path, create=True)
         try:
-            end = os.fstat(fd).st_size
-            line = msgspec.json.encode(checkpoint) + b"\n"
-            if end and os.pread(fd, 1, end - 1) != b"\n":
-                line = b"\n" + line  # a writer was cut off: its half line stays alone
-            try:
-                write_all(fd, line)
-            except OSError:
-                with contextlib.suppress(OSError):
-                    os.ftruncate(fd, end)
-                raise
+            _append(fd, msgspec.json.encode(checkpoint))
         finally:
             os.close(fd)
+
+    @property
+    def steps(self) -> Mapping[str, Mapping[str, bool]]:
+        """Of each restore the paths that it has begun with, and whether it was done with them."""
+        return self._steps
+
+    def step(self, step: RestoreStep) -> None:
+        """Remember how far a restore is; `StepLines` writes it."""
+        self._steps.setdefault(step.restore, {})[step.path] = step.done
 
     def since(self, moment: str) -> tuple[Checkpoint, ...]:
         """Everything that was done after a moment of the conversation, restores included: together they lead back."""
@@ -107,12 +112,69 @@ class FileJournal:
                 if not line.strip():
                     continue
                 try:
+                    if line.startswith(_STEP):
+                        self.step(_steps.decode(line))
+                        continue
                     item = _decoder.decode(line)
                 except (msgspec.DecodeError, UnicodeDecodeError):
                     self.damaged += 1
                 else:
                     if not until or item.at <= until:
                         self._checkpoints[item.id] = item
+
+
+class StepLines:
+    """Writes the steps of one restore into its journal. A disk that refuses a line gets no more of them: what a restore
+    did is found out by looking at the files then."""
+
+    def __init__(self, journal: FileJournal, restore: str) -> None:
+        self._journal, self._restore = journal, restore
+        self._fd: int | None = None
+
+    def __enter__(self) -> "StepLines":
+        with contextlib.suppress(OSError, UnsafeTranscript):
+            self._fd = open_append(self._journal.path, create=False)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._close()
+
+    def begin(self, path: str) -> None:
+        """The next thing is to touch this path; said once, however many steps it takes."""
+        if path not in self._journal.steps.get(self._restore, ()):
+            self._write(RestoreStep(restore=self._restore, path=path, done=False))
+
+    def done(self, path: str) -> None:
+        """The path is as wanted."""
+        self._write(RestoreStep(restore=self._restore, path=path, done=True))
+
+    def _write(self, step: RestoreStep) -> None:
+        self._journal.step(step)
+        if self._fd is None:
+            return
+        try:
+            _append(self._fd, msgspec.json.encode(step))
+        except OSError:
+            self._close()
+
+    def _close(self) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+
+def _append(fd: int, line: bytes) -> None:
+    """One line, whole or not at all. Raises OSError."""
+    end = os.fstat(fd).st_size
+    cut = end and os.pread(fd, 1, end - 1) != b"\n"  # a writer was cut off: its half line stays alone
+    try:
+        write_all(fd, (b"\n" if cut else b"") + line + b"\n")
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.ftruncate(fd, end)
+        raise
 
 
 def turn_key(checkpoint: Checkpoint) -> tuple[str, str]:

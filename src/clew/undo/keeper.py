@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from clew.protocol.display import DiffBlock
 from clew.protocol.entries import Entry
@@ -15,7 +14,7 @@ from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId, SessionId
 from clew.undo import preview, restore
 from clew.undo.errors import NothingToRestore
 from clew.undo.limits import UndoLimits
-from clew.undo.plan import FilePlan, RestorePlan, plan_restore
+from clew.undo.plan import FilePlan, RestorePlan, plan_rest, plan_restore
 from clew.undo.points import prompts_of
 from clew.undo.restore import Restored
 from clew.undo.scan import Stopped
@@ -121,8 +120,7 @@ class UndoKeeper:
             cut = place.journal.unfinished()
             if cut is None:
                 return None
-            plan = plan_restore((restore.rest_of(cut),), place.store, place.roots)
-            return replace(plan, undoes=cut.undoes), cut
+            return plan_rest(cut, place.journal.steps.get(cut.id, {}), place.store, place.roots), cut
 
         return await self._in_thread(work)
 
@@ -155,6 +153,7 @@ class UndoKeeper:
         force: bool = False,
         progress: Callable[[int, int], None] | None = None,
         finishes: Checkpoint | None = None,
+        leave_open: bool = False,
     ) -> Restored:
         """Carry a plan out; see `apply_plan`. `progress` is called on this loop."""
         loop = asyncio.get_running_loop()
@@ -175,11 +174,16 @@ class UndoKeeper:
                 force=force,
                 progress=tell,
                 finishes=finishes,
+                leave_open=leave_open,
             )
             place.settle()
             return done
 
         return await self._in_thread(work)
+
+    async def close_record(self, record: Checkpoint) -> list[str]:
+        """End the record of a restore that was left open; what could not be written is one line for a person."""
+        return await self._in_thread(lambda place: restore.write_record(place.journal, record))
 
     async def checkpoints(self) -> tuple[Checkpoint, ...]:
         """The file history of this session and of those it was forked from, oldest first."""
@@ -207,7 +211,7 @@ class UndoKeeper:
             chosen = choose(place)
             if not any(item.changes or item.warnings for item in chosen):
                 raise NothingToRestore(nothing)
-            return plan_restore(chosen, place.store, place.roots)
+            return plan_restore(chosen, place.store, place.roots, steps=place.journal.steps)
 
         return await self._in_thread(work)
 

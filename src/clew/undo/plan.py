@@ -5,7 +5,7 @@ expect to find. Anything else that is found there, or that came in between, is s
 """
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -68,27 +68,44 @@ class _Composed(Struct):
     expected: State
     broken: bool = False
     cut: bool = False
-    """A restore died that was to change it: it may be on its way from one state to the other."""
+    """A restore died while it changed it: it may be on its way from one state to the other."""
+    or_still: State | None = None
+    """A restore died that was to change it and never said that it had: this is what it was before."""
+    untouched: bool = False
+    """Only such a restore is taken back, and it had not begun with this path."""
+
+    def expects(self, state: State) -> bool:
+        """Whether the path is as the calls left it."""
+        return self.expected.same(state) or (self.or_still is not None and self.or_still.same(state))
 
     def under_way(self, current: State) -> bool:
         """Whether the path is as a restore leaves it for a moment: a directory that has not got its mode yet, or
         nothing where a directory and a file take each other's place."""
-        kinds = {self.target.kind, self.expected.kind}
+        kinds = {state.kind for state in (self.target, self.expected, self.or_still) if state is not None}
         if not self.cut or "directory" not in kinds:
             return False
         return current.kind == "directory" or (current.kind == "missing" and len(kinds) > 1)
 
 
-def plan_restore(checkpoints: Sequence[Checkpoint], store: PackStore, roots: Sequence[str]) -> RestorePlan:
-    """The way back over these checkpoints, which are in the order they were made."""
+def plan_restore(
+    checkpoints: Sequence[Checkpoint],
+    store: PackStore,
+    roots: Sequence[str],
+    *,
+    steps: Mapping[str, Mapping[str, bool]] | None = None,
+) -> RestorePlan:
+    """The way back over these checkpoints, which are in the order they were made. `steps`: how far restores came whose
+    process died in them (`FileJournal.steps`)."""
     composed: dict[str, _Composed] = {}
     for made, change in ((item, change) for item in checkpoints for change in item.changes):
         known = composed.get(change.path)
+        step = (steps or {}).get(made.id, {}).get(change.path) if made.unfinished else True
         if known is None:
-            composed[change.path] = _Composed(change.before, change.after, cut=made.unfinished)
+            known = composed[change.path] = _Composed(change.before, change.after, untouched=step is None)
         else:
-            known.broken = known.broken or not known.expected.same(change.before)
-            known.expected, known.cut = change.after, made.unfinished
+            known.broken = known.broken or not known.expects(change.before)
+            known.expected, known.untouched = change.after, False
+        known.cut, known.or_still = step is False, None if step else change.before
     resolved = [os.path.realpath(root) for root in roots]
     folders = {path_of(path) for path, item in composed.items() if item.target.kind == "directory"}
     files = [
@@ -107,6 +124,19 @@ def plan_restore(checkpoints: Sequence[Checkpoint], store: PackStore, roots: Seq
     )
 
 
+def plan_rest(cut: Checkpoint, steps: Mapping[str, bool], store: PackStore, roots: Sequence[str]) -> RestorePlan:
+    """What a restore had still to do when its process died: its changes, taken as if they had been made the other way
+    round. Paths that it was done with (`steps`) are left out, whatever became of them since."""
+    left = tuple(
+        Change(path=item.path, before=item.after, after=item.before)
+        for item in cut.changes
+        if not steps.get(item.path, False)
+    )
+    begun = {item.path: item.path not in steps for item in left}
+    plan = plan_restore((replace(cut, changes=left),), store, roots, steps={cut.id: begun})
+    return replace(plan, undoes=cut.undoes)
+
+
 def _plan_path(
     text: str, composed: _Composed, store: PackStore, roots: Sequence[str], folders: Collection[str]
 ) -> FilePlan | None:
@@ -123,7 +153,7 @@ def _plan_path(
         found = None  # a link stands where a directory comes back first
     row = found.row if found else None
     current = row.state() if row else MISSING
-    if current.same(target):
+    if current.same(target) or (composed.untouched and not current.same(composed.expected)):
         return None
     action = _action(current, target)
     return FilePlan(
@@ -174,7 +204,7 @@ def _action(current: State, target: State) -> Action:
 def _conflict(current: State, composed: _Composed) -> str:
     if current.kind == "special":
         return "something that is no file took its place"
-    if not current.same(composed.expected) and not composed.under_way(current):
+    if not composed.expects(current) and not composed.under_way(current):
         return "it was changed since, not by the agent"
     if composed.broken:
         return "it was also changed in between, not by the agent"

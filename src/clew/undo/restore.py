@@ -18,11 +18,11 @@ from clew.system.private_files import write_all
 from clew.transcript.errors import UnsafeTranscript
 from clew.undo.capture import state_of
 from clew.undo.errors import ContentMissing
-from clew.undo.journal import FileJournal
+from clew.undo.journal import FileJournal, StepLines
 from clew.undo.limits import MIB
 from clew.undo.packs import PackStore
 from clew.undo.plan import FilePlan, RestorePlan, as_changes, forbidden, stamp_of
-from clew.undo.state import Change, ChangingCall, Checkpoint, State, path_of, path_text
+from clew.undo.state import ChangingCall, Checkpoint, State, path_of, path_text
 from clew.undo.tree import inside
 
 _MAX_KEPT_BYTES = 64 * MIB
@@ -61,12 +61,16 @@ def apply_plan(
     force: bool = False,
     progress: Progress | None = None,
     finishes: Checkpoint | None = None,
+    leave_open: bool = False,
 ) -> Restored:
     """Restore the chosen paths (`only`: as the plan names them; None: all). Conflicts are restored only with `force` or
     when they are in `consent`. What is overwritten is kept first; what cannot be kept stays as it is. A restore of
     many paths tells how far it is, in this thread. `finishes`: the restore that this is the rest of, whose record it
-    completes; what that one had done is told as done, too."""
+    completes; what that one had done is told as done, too. `leave_open`: the caller ends the record by `write_record`,
+    once it has told what was done, so that a process that dies before is told of and told again."""
     began, cut = iso_utc(time.time()), finishes or journal.unfinished()
+    if cut is not None:
+        remove_drafts(cut)  # first: a directory that holds one could not go
     chosen = [file for file in plan.files if only is None or file.path in only]
     skipped = [(file.path, file.impossible) for file in chosen if file.impossible]
     wanted: list[FilePlan] = []
@@ -80,7 +84,7 @@ def apply_plan(
     store.sync()
     if not ready and finishes is None:
         if cut is not None and cut.id in plan.undoes and not (skipped or carrier.failed):
-            _written(journal, replace(cut, changes=(), undoes=(), unfinished=False))  # it had changed nothing yet
+            write_record(journal, replace(cut, changes=(), undoes=(), unfinished=False))  # it had changed nothing yet
         return Restored(done=(), skipped=tuple(skipped), failed=tuple(carrier.failed))
     record = finishes or Checkpoint(
         id=new_uuid(),
@@ -94,15 +98,15 @@ def apply_plan(
         unfinished=True,
     )
     # Before the first file changes: whoever finds this line knows what was meant, and goes on or takes it back.
-    warnings = _written(journal, record) if finishes is None else []
-    done = carrier.carry_out(ready, progress)
+    warnings = write_record(journal, record) if finishes is None else []
+    with StepLines(journal, record.id) as steps:
+        done = carrier.carry_out(ready, steps, progress)
     left = {file.path for file in plan.files} - done
     changes = tuple(change for change in record.changes if change.path not in left)
     whole = len(changes) == len(record.changes)
     record = replace(record, changes=changes, undoes=record.undoes if whole else (), unfinished=False)
-    warnings = _written(journal, record) or warnings
-    if cut is not None:
-        remove_drafts(cut)
+    if not leave_open:
+        warnings = write_record(journal, record) or warnings
     return Restored(
         done=tuple(change.path for change in changes),
         skipped=tuple(skipped),
@@ -110,13 +114,6 @@ def apply_plan(
         warnings=tuple(warnings),
         checkpoint=record,
     )
-
-
-def rest_of(unfinished: Checkpoint) -> Checkpoint:
-    """What takes the way back over which a restore had still to go: as if its changes had been made the other way
-    round. Paths that it had brought back are as wanted, so a plan leaves them out."""
-    changes = tuple(Change(path=item.path, before=item.after, after=item.before) for item in unfinished.changes)
-    return replace(unfinished, changes=changes)
 
 
 def remove_drafts(unfinished: Checkpoint) -> None:
@@ -148,7 +145,8 @@ def _listed(parent: int) -> list[str]:
         os.close(readable)
 
 
-def _written(journal: FileJournal, record: Checkpoint) -> list[str]:
+def write_record(journal: FileJournal, record: Checkpoint) -> list[str]:
+    """Write down what a restore means to do or has done. A disk that refuses is one line for a person."""
     try:
         journal.add(record)
     except (OSError, UnsafeTranscript) as error:
@@ -167,6 +165,7 @@ class _Carrier:
         self.failed: list[tuple[str, str]] = []
         self._linked: dict[tuple[int, str], str] = {}
         self._sync_each = True
+        self._steps: StepLines | None = None
         self._progress: Progress | None = None
         self._count = self._total = 0
 
@@ -191,10 +190,10 @@ class _Carrier:
             return True  # the user was told that it is too large to be kept, and agreed
         return self._fail(file, f"its present content could not be kept ({kept.why}); it was left alone")
 
-    def carry_out(self, files: list[FilePlan], progress: Progress | None = None) -> set[str]:
+    def carry_out(self, files: list[FilePlan], steps: StepLines, progress: Progress | None = None) -> set[str]:
         """First what must go, deepest first; then directories; then contents; then modes of directories."""
         self._sync_each = len(files) <= _SYNC_EACH
-        self._progress, self._total = progress, len(files)
+        self._steps, self._progress, self._total = steps, progress, len(files)
         done: set[str] = set()
         blocked: set[str] = set()
         for file in reversed(files):
@@ -203,6 +202,7 @@ class _Carrier:
                     blocked.add(file.path)
                 elif file.target.kind == "missing":
                     done.add(file.path)
+                    steps.done(file.path)
         rest = [file for file in files if file.target.kind != "missing" and file.path not in blocked]
         for file in (file for file in rest if file.target.kind == "directory"):
             if self._try(file, self._make_directory):
@@ -210,8 +210,11 @@ class _Carrier:
         for file in (file for file in rest if file.target.kind in ("file", "link")):
             if self._try(file, self._put):
                 done.add(file.path)
+                steps.done(file.path)
         for file in reversed([file for file in rest if file.target.kind == "directory" and file.path in done]):
-            if not self._try(file, self._set_mode):
+            if self._try(file, self._set_mode):
+                steps.done(file.path)
+            else:
                 done.discard(file.path)
         return done
 
@@ -222,6 +225,8 @@ class _Carrier:
             self._progress(min(self._count, self._total), self._total)
         if refused := forbidden(path, self.roots):
             return self._fail(file, refused)
+        if self._steps is not None:
+            self._steps.begin(file.path)
         folder, name = os.path.split(path)
         try:
             parent = open_directory(folder, create=file.target.kind != "missing")

@@ -136,6 +136,17 @@ class Checkpoint(Struct, frozen=True, kw_only=True, omit_defaults=True):
         )
 
 
+class RestoreStep(Struct, frozen=True, kw_only=True):
+    """How far a restore is with one path: a line of the journal before it touches the path, and one after."""
+
+    restore: str
+    """The id of its checkpoint."""
+    path: str
+    done: bool
+    unfinished: bool = True
+    """The last words of its line, as of the checkpoint's own: whoever reads only the end sees a restore under way."""
+
+
 _ESCAPED = re.compile(rb"%([0-9A-F]{2})")
 
 

@@ -22,6 +22,7 @@ from clew.undo.lineage import lineage
 from clew.undo.packs import PackStore
 from clew.undo.plan import forbidden
 from clew.undo.prune import prune
+from clew.undo.restore import remove_drafts
 from clew.undo.scan import Progress, Scanner
 from clew.undo.state import Change, ChangingCall, Checkpoint, Source, State, path_of, path_text
 from clew.undo.tree import GIT, FileTree, inside
@@ -76,6 +77,8 @@ class UndoWorkspace:
         if self.trouble:
             return self.trouble
         said = self._prune()
+        for cut in (item for item in self.journal.checkpoints if item.unfinished):
+            remove_drafts(cut)  # also of one that is not gone on with, because files changed since
         self._tree.load(self.folder / "tree.msgpack", self.store)
         self._scanner = Scanner(self._tree, self.store, leave_out=[os.path.realpath(self.home)])
         self._scanner.stop = self._closed

@@ -231,7 +231,8 @@ def test_closing_with_unsaved_entries_says_so(path: Path, told: Told, monkeypatc
     sink.close()
     level, words = told[-1]
     assert level == "error"
-    assert words.startswith("the last entry of this session could not be saved: Input/output error; what came before")
+    start = f"the last entry of this session could not be saved to {path}: Input/output error; what came before"
+    assert words.startswith(start)
 
 
 def test_tw5_a_torn_last_line_never_joins_the_next(path: Path) -> None:

@@ -118,13 +118,15 @@ class Compactor:
             return None
         return self.cleared("size")
 
-    def without_refused(self, joined: Collection[EntryId]) -> RangeSnipped | None:
-        """Prompts that were refused because the window was full leave the view when another one takes their place.
-        `joined`: what belongs to the turn under way."""
+    def without_refused(
+        self, joined: Collection[EntryId], reasons: Collection[str] = ("prompt_too_long",)
+    ) -> RangeSnipped | None:
+        """Prompts that were refused, as when the window was full, leave the view when another one takes their place.
+        `joined`: what belongs to the turn under way. `reasons`: how their turns ended."""
         conversation = self._agent.conversation
         standing = {uuid_of(entry) for entry in conversation.chain()}
         removed = tuple(
-            uuid for uuid in refused_prompts(conversation.entries) if uuid in standing and uuid not in joined
+            uuid for uuid in refused_prompts(conversation.entries, reasons) if uuid in standing and uuid not in joined
         )
         if not removed:
             return None

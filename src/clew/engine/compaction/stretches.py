@@ -1,6 +1,6 @@
 """A chain cut at its natural borders: exchanges, the tail that stays word for word, the stretches without a section."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 
 from msgspec import Struct
 
@@ -85,8 +85,8 @@ def is_typed(entry: Entry) -> bool:
     return entry.origin in ("user", "schedule") or (entry.origin == "agent" and entry.is_sidechain)
 
 
-def refused_prompts(entries: Sequence[Entry]) -> list[EntryId]:
-    """The prompts since the last reply whose turns ended because the window was full, before anything was said."""
+def refused_prompts(entries: Sequence[Entry], reasons: Collection[str]) -> list[EntryId]:
+    """The prompts since the last reply whose turns ended for one of these reasons, before anything was said."""
     refused: list[EntryId] = []
     waiting: list[EntryId] = []
     for entry in entries:
@@ -95,7 +95,7 @@ def refused_prompts(entries: Sequence[Entry]) -> list[EntryId]:
         elif isinstance(entry, UserEntry) and not result_calls(entry):
             waiting.append(entry.uuid)
         elif isinstance(entry, TurnResultEntry):
-            if entry.reason == "prompt_too_long":
+            if entry.reason in reasons:
                 refused += waiting
             waiting = []
     return refused

@@ -1,6 +1,6 @@
 """Room before it is needed: the only place where a turn makes its view smaller."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ from clew.engine.compaction.slimming import media_load
 from clew.engine.compaction.thresholds import Thresholds
 from clew.engine.compaction.window_meter import WindowMeter
 from clew.engine.middleware.base import Middleware
-from clew.engine.turn import Turn, TurnStopped
+from clew.engine.turn import ContextFull, RequestRefused, Turn, TurnStopped
 from clew.protocol.event_kinds.context import CompactionKind
 from clew.protocol.events import CompactionEnded, Event, Notice, ViewTrimmed
 
@@ -20,6 +20,10 @@ CHARS_PER_TOKEN = 4
 FULL = (
     "the window is full: {tokens:,} tokens of {window:,}, and automatic compaction is off. /compact makes room, "
     "/compact fast only clears old outputs, /clear begins anew, /context shows what fills it"
+)
+LEFT_OUT = (
+    "the provider refused the request; trying without what was said and refused before ({count:,}), which /compact "
+    "undo brings back"
 )
 
 
@@ -40,8 +44,12 @@ class MakeRoom(Middleware):
 
     async def before_step(self, turn: Turn) -> AsyncGenerator[Event]:
         """A request that did not fit comes first; then the size of the next one is looked at."""
+        if isinstance(turn.full, RequestRefused):
+            for event in self._after_refusal(turn):
+                yield event
+            return
         if turn.full is not None:
-            async for event in self._after_overflow(turn):
+            async for event in self._after_overflow(turn, turn.full):
                 yield event
             return
         agent = turn.agent
@@ -81,11 +89,20 @@ class MakeRoom(Middleware):
             return "auto"
         return "predictive" if turn.steps == 0 and limits.predicts(tokens) else None
 
-    async def _after_overflow(self, turn: Turn) -> AsyncGenerator[Event]:
+    def _after_refusal(self, turn: Turn) -> Iterator[Event]:
+        """What was refused before and may be why this is refused, too, leaves the view; the loop brings it back when
+        that does not help."""
+        if turn.steps > 1:
+            return
+        if (event := self._compactor().without_refused(turn.joined, ("model_error", "prompt_too_long"))) is not None:
+            yield event
+            yield Notice(level="warning", text=LEFT_OUT.format(count=len(event.removed)), code="left_out")
+            turn.full, turn.left_out = None, event.entry_id
+
+    async def _after_overflow(self, turn: Turn, full: ContextFull) -> AsyncGenerator[Event]:
         """Pictures first, where those were refused; else everything that helps. Whoever made room says so."""
-        assert turn.full is not None
         compactor = self._compactor()
-        if turn.full.about_media and (event := compactor.cleared("media")) is not None:
+        if full.about_media and (event := compactor.cleared("media")) is not None:
             yield event
             turn.full = None
             return

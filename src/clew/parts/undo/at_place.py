@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clew.catalog.opening import Opened, open_named
 from clew.host.workspace import Workspace
@@ -39,7 +40,7 @@ from clew.undo.packs import PackStore
 from clew.undo.plan import FilePlan, RestorePlan, only_paths, plan_restore
 from clew.undo.points import Moment, find_moment, points
 from clew.undo.preview import preview
-from clew.undo.restore import Restored, apply_plan
+from clew.undo.restore import Restored, apply_plan, write_record
 from clew.undo.state import ChangingCall, Checkpoint, did_to, path_of, path_text
 from clew.undo.workspace import store_folder
 
@@ -113,7 +114,7 @@ def _way(lookup: PreviewRestore | RestoreFiles, kept: KeptSession, store: PackSt
     if not any(item.changes or item.warnings for item in chosen):
         raise NothingToRestore("no file was changed after that" if moment is not None else "there is nothing to redo")
     roots = list(dict.fromkeys(path_of(root) for item in chosen for root in item.roots))
-    plan = plan_restore(chosen, store, roots)
+    plan = plan_restore(chosen, store, roots, steps=kept.journal.steps)
     files = plan.files
     if lookup.only:
         files = only_paths(plan, [str(_resolved(path)) for path in lookup.only])
@@ -147,9 +148,13 @@ def files_restored(lookup: RestoreFiles, kept: KeptSession, place: Workspace) ->
             kept.notes.append(f"the session is open in {holder}; its agent may be writing files")
         call = ChangingCall(session=SessionId(opened.session_id), turn=0, tool="rewind", subject=lookup.to or "redo")
         only = [file.path for file in way.files] if lookup.only else None
-        done = apply_plan(way.plan, store=store, journal=kept.journal, call=call, only=only, force=lookup.force)
+        done = apply_plan(
+            way.plan, store=store, journal=kept.journal, call=call, only=only, force=lookup.force, leave_open=True
+        )
     if done.done:
         _log(opened, done, way.chosen, redo=not lookup.to)
+    if done.checkpoint is not None:
+        done = replace(done, warnings=(*done.warnings, *write_record(kept.journal, done.checkpoint)))
     return FilesRestored(
         session_id=opened.session_id,
         files=tuple(map(_planned, way.plan.files)),

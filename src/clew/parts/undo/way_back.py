@@ -214,6 +214,7 @@ async def _go(op: WayBack, route: Route, session: Session, undo: UndoHook, keepe
     files: list[FileRestore] = []
     warnings: tuple[str, ...] = ()
     calls: tuple[CallId, ...] = ()
+    record: Checkpoint | None = None
     if route.plan is not None:
         plan = route.plan
         only = [file.path for file in route.files]
@@ -223,19 +224,24 @@ async def _go(op: WayBack, route: Route, session: Session, undo: UndoHook, keepe
             only=only,
             force=op.force,
             finishes=route.finishes,
+            leave_open=True,
             progress=lambda count, total: session.notice(
                 "info", f"restoring files: {count:,} of {total:,}", code="undo"
             ),
         )
-        made = done.checkpoint.changes if done.checkpoint is not None else ()
+        record = done.checkpoint
+        made = record.changes if record is not None else ()
         files = [FileRestore(path=item.path, did=did_to(item.before, item.after)) for item in made]
         files += [FileRestore(path=path, conflict=why) for path, why in (*done.skipped, *done.failed)]
         warnings = (*plan.warnings, *done.warnings)
-        undone = set(done.checkpoint.undoes) if done.checkpoint is not None else set[str]()
+        undone = set(record.undoes) if record is not None else set[str]()
         taken = [item.call.call for item in await keeper.checkpoints() if item.id in undone]
         calls = tuple(call for call in taken if call is not None)
     session.publish(
         Rewound(direction=route.direction, scope=route.scope, to=route.to, files=tuple(files), call_ids=calls)
     )
+    if record is not None:
+        # Only now: whoever dies before this line is told that files were being restored, and /undo tells the rest.
+        warnings = (*warnings, *await keeper.close_record(record))
     if warnings:
         session.publish(Notice(level="warning", text="not restored: " + "; ".join(warnings), code="undo"))

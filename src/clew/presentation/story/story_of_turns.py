@@ -5,7 +5,7 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from clew.orient.deeds import Deed, fitted, grouped
+from clew.orient.deeds import Deed, fitted, grouped, unanswered
 from clew.presentation.plan_text import answer_words
 from clew.presentation.story.call_deeds import call_deeds
 from clew.presentation.story.passages import (
@@ -230,7 +230,11 @@ def _(event: ToolEnded, story: Story, at: str) -> Story:
         call = ToolCallPart(id=call_id, name=event.name, arguments={})
         shown = ended_call(CallShown(call=call, entry_id=event.parent_id), event, done)
         return put(story, BatchPassage(key=f"batch:{call_id}:{event.parent_id}", calls=(shown,), at=at))
-    return with_call(story, call_id, lambda shown: ended_call(shown, event, done))
+    return with_call(story, call_id, lambda shown: ended_call(shown, event, _not_answered(shown) or done))
+
+
+def _not_answered(shown: CallShown) -> tuple[Deed, ...]:
+    return (unanswered(shown.call, shown.unanswered.rows[0][1]),) if shown.unanswered is not None else ()
 
 
 def ended_call(shown: CallShown, event: ToolEnded, done: tuple[Deed, ...]) -> CallShown:
@@ -279,13 +283,13 @@ def _(event: QuestionAnswered, story: Story, at: str) -> Story:
     if not event.declined:
         return story
 
-    def unanswered(shown: CallShown) -> CallShown:
+    def marked(shown: CallShown) -> CallShown:
         asked = _objects(shown.call.arguments.get("questions"))
         why = UNANSWERED.get(event.by, "not answered: nobody was there")
         rows = tuple((question, why) for one in asked if isinstance(question := one.get("question"), str))
         return replace(shown, unanswered=TableBlock(columns=("question", "answer"), rows=rows) if rows else None)
 
-    return with_call(story, event.call_id, unanswered)
+    return with_call(story, event.call_id, marked)
 
 
 @fold.register

@@ -78,8 +78,9 @@ class TranscriptWriter:
         leased: bool = True,
         name: str = "",
         background: bool = False,
+        one_shot: bool = False,
     ) -> None:
-        """`seed`: whole lines a fork starts with, written together with the first prompt. `leased=False` for files
+        """`one_shot`: nobody sits there meanwhile, so only what could not be saved in the end is told. `seed`: whole lines a fork starts with, written together with the first prompt. `leased=False` for files
         that have one writer anyway (sub-agents). Raises UnsafeTranscript, SessionBusy; for a new file nothing yet."""
         self.path = path
         self.session_id = session_id
@@ -91,6 +92,7 @@ class TranscriptWriter:
         self._leased = leased
         self._name = name
         self._background = background
+        self._one_shot = one_shot
         self._lock = threading.RLock()  # whoever is notified may ask about this writer
         self._queue: deque[bytes] = deque()
         self._rest = b""
@@ -179,7 +181,7 @@ class TranscriptWriter:
                 why = f": {self._failing}" if self._failing else ""
                 self._notify(
                     "error",
-                    f"the last {many} of this session could not be saved{why}; what came before is kept, if anything: "
+                    f"the last {many} of this session could not be saved to {self.path}{why}; what came before is kept, if anything: "
                     f"clew --resume {self.session_id}",
                 )
             self._let_go()
@@ -207,7 +209,8 @@ class TranscriptWriter:
             return False
         if self._failing:
             self._failing = ""
-            self._notify("info", f"{self.path.name} can be written again; everything is saved")
+            if not self._one_shot:
+                self._notify("info", f"{self.path.name} can be written again; everything is saved")
         return True
 
     def _check_lease(self) -> None:
@@ -309,6 +312,8 @@ class TranscriptWriter:
         if self._failing == reason:
             return
         self._failing = reason
+        if self._one_shot:
+            return
         self._notify(
             "warning",
             f"cannot save to {self.path}: {reason}. Work goes on; unsaved entries are kept in memory and tried again",

@@ -88,9 +88,13 @@ class Prompt(EditArea):
         keymap: Keymap | None = None,
         commands: Callable[[], tuple[CommandHelp, ...]],
         vim: bool = False,
+        elsewhere: Callable[[str], bool] = lambda _: False,
         placeholder: str = PLACEHOLDER,
         id: str | None = None,
     ) -> None:
+        """`elsewhere`: does what a key means outside of the prompt, before the next key is looked at: that one may be
+        meant for whoever has the focus then."""
+        self._elsewhere = elsewhere
         self._home = home
         self.recalling = Recalling(self, home)
         self._keymap = keymap or Keymap()
@@ -186,7 +190,7 @@ class Prompt(EditArea):
         used = self.press(event.key, event.character if event.is_printable else joiner or None)
         if joiner and not used:  # Textual would take it for a key without text
             self.put(joiner)
-        if joiner or used:
+        if joiner or used or self._elsewhere(event.key):
             event.stop()
             event.prevent_default()
 

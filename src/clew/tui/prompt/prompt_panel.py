@@ -29,12 +29,21 @@ class PromptPanel(Vertical):
         keymap: Keymap | None = None,
         commands: Callable[[], tuple[CommandHelp, ...]] = all_commands,
         vim: bool = False,
+        elsewhere: Callable[[str], bool] = lambda _: False,
         id: str | None = None,
     ) -> None:
         super().__init__(id=id)
         self.completions = CompletionList()
         self.search_line = SearchLine()
-        self.prompt = Prompt(self.completions, self.search_line, home=home, keymap=keymap, commands=commands, vim=vim)
+        self.prompt = Prompt(
+            self.completions,
+            self.search_line,
+            home=home,
+            keymap=keymap,
+            commands=commands,
+            vim=vim,
+            elsewhere=elsewhere,
+        )
 
     def compose(self) -> ComposeResult:
         yield self.search_line

@@ -71,8 +71,10 @@ class Transcript(Widget, can_focus=True):
     class Moved(Message):
         """It follows the end again, or no longer does."""
 
-    def __init__(self, *, ascii_only: bool = False) -> None:
+    def __init__(self, *, ascii_only: bool = False, keys: Callable[[str, str | None], bool]) -> None:
+        """`keys`: does what a key means here, before the next one is looked at, and says whether it means anything."""
         super().__init__(id="transcript")
+        self._keys = keys
         self._ascii_only = ascii_only
         self.viewport = Viewport(StripMaker({}))
         self._lines: list[Strip] = []
@@ -88,6 +90,12 @@ class Transcript(Widget, can_focus=True):
     def on_mount(self) -> None:
         """Take the colours of the theme."""
         self.recolour()
+
+    def on_key(self, event: events.Key) -> None:
+        """While it is read, keys are its own."""
+        if self._keys(event.key, event.character):
+            event.stop()
+            event.prevent_default()
 
     def recolour(self) -> None:
         """The theme changed."""
