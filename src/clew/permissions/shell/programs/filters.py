@@ -120,6 +120,9 @@ def _refuse_token(kind: str, text: str, before: str, following: str, closers: li
         return "this jq filter may read more than its input"
     if kind != "name":
         return ""
+    if before == "def" and text in _REACHES_OUT:
+        # Outside the definition's scope, or with other arguments, the name still means what jq brings.
+        return f"the jq filter gives {text} another meaning"
     if before in ("def", "label", "break"):
         defined.add(text)
         return ""

@@ -26,6 +26,8 @@ class Parsed(NamedTuple):
     """Everything that names a file to be read, operands included."""
     refused: str = ""
     """Why the row does not cover the command, or empty."""
+    first: str = ""
+    """The first word as it stands: a verb, or a flag before it."""
 
 
 class Spec(NamedTuple):
@@ -195,7 +197,7 @@ def parse(spec: Spec, words: list[Word], covered: frozenset[str] = frozenset()) 
     paths = reader.paths
     if not refused:
         refused = _operands(spec, operands, paths, reader.flags)
-    parsed = Parsed(reader.flags, operands, paths, refused)
+    parsed = Parsed(reader.flags, operands, paths, refused, words[0].text if words else "")
     if not refused and spec.check is not None:
         refused = spec.check(parsed)
         parsed = parsed._replace(refused=refused)

@@ -26,6 +26,12 @@ _GREPS = word_set("grep egrep fgrep")
 _NAMES_ONLY = word_set(
     "-l -L -c -q --files-with-matches --files-without-match --count --quiet --silent --files --brief"
 )
+# Types of rg whose files are source by their ending, so none of them has a secret's name.
+_SOURCE_TYPES = word_set(
+    """c cpp cs css dart elixir go h haskell html java js julia kotlin less lua make markdown md perl php py python
+    rb rst
+    ruby rust sass scala sql svelte swift tex ts typescript vue"""
+)
 
 _GIT_SHOWS = word_set("diff show log whatchanged diff-tree diff-index diff-files blame annotate grep cat-file stash")
 
@@ -46,6 +52,7 @@ def refuse_tree(words: list[Word], cwd: str, places: Places, *, piped: bool) -> 
     parsed = parse(row.reads, words[1:])
     given = parsed.flags.keys()
     names_only = given & _NAMES_ONLY and not (name == "diff" and "--brief" not in given and "-q" not in given)
+    names_only = names_only and "--json" not in given
     follow = ("*" in row.follows or bool(given & {*row.follows})) and not given & {*row.stays}
     shows = row.shows == "content" and not names_only
     if not shows and not follow:
@@ -55,7 +62,8 @@ def refuse_tree(words: list[Word], cwd: str, places: Places, *, piped: bool) -> 
     if not deep and name in _GREPS:
         return ""
     folders = [path for word in parsed.paths for path in _places(word, cwd) if os.path.isdir(path)]
-    if not folders and (len(parsed.operands) > 1 or (piped and name != "ls") or name == "diff"):
+    # Of all of these only rg reads its input rather than the directory when it gets some.
+    if not folders and (len(parsed.operands) > 1 or (piped and name == "rg") or name == "diff"):
         return ""
     wanted = _rg_filter(parsed) if name == "rg" else _filter(parsed, "--include", ("--exclude", "-x"))
     skipped = parsed.flags.get("--exclude-dir", [])
@@ -112,7 +120,7 @@ def refuse_secrets(
                 if deep and target not in entered and os.path.isdir(target):
                     entered.add(target)
                     waiting.append(target)
-            elif secret_name(entry.name) and wanted(entry.name) and (why := _refuse_one(entry.path, cwd, places)):
+            elif secret_name(entry.path) and wanted(entry.name) and (why := _refuse_one(entry.path, cwd, places)):
                 return why
     return "there are too many files here to look for links that lead out" if follow and waiting else ""
 
@@ -172,31 +180,38 @@ def _refuse_one(path: str, cwd: str, places: Places) -> str:
 def _filter(parsed: Parsed, include: str, excludes: tuple[str, ...]) -> Wanted:
     included = parsed.flags.get(include, [])
     excluded = [pattern for flag in excludes for pattern in parsed.flags.get(flag, ())]
-    return lambda name: (
-        not any(bash_match(name, pattern) for pattern in excluded)
-        and (not included or any(bash_match(name, pattern) for pattern in included))
-    )
+    if included:
+        # grep takes the last pattern that fits, so what is left out may come in again.
+        return lambda name: any(bash_match(name, pattern) for pattern in included)
+    return lambda name: not any(bash_match(name, pattern) for pattern in excluded)
 
 
 def _rg_filter(parsed: Parsed) -> Wanted:
+    """What rg would show by its name: the last pattern that fits decides, before types and before hidden names."""
     flags = parsed.flags
     unrestricted = [*flags.get("-u", ()), *flags.get("--unrestricted", ())]
     hidden = bool(flags.keys() & {"--hidden", "-."}) or len(unrestricted) > 1
-    globs = [pattern.rsplit("/", 1)[-1] for flag in ("-g", "--glob", "--iglob") for pattern in flags.get(flag, ())]
-    included = [pattern for pattern in globs if not pattern.startswith("!")]
-    excluded = [pattern[1:] for pattern in globs if pattern.startswith("!")]
-    by_type = bool(flags.keys() & {"-t", "--type"})
+    globs = [pattern.lower() for flag in ("-g", "--glob", "--iglob") for pattern in flags.get(flag, ())]
+    included = [pattern.rsplit("/", 1)[-1] for pattern in globs if not pattern.startswith("!")]
+    if included:
+        # Braces are alternatives to rg only.
+        return lambda name: any("{" in pattern or bash_match(name.lower(), pattern) for pattern in included)
+    types = {*flags.get("-t", ()), *flags.get("--type", ())}
+    if types and types <= _SOURCE_TYPES and "--type-add" not in flags:
+        return _nothing
+    excluded = [pattern[1:] for pattern in globs if "/" not in pattern]
     return lambda name: (
-        (hidden or not name.startswith(".") or bool(included))
-        and not by_type
+        (hidden or bool(types) or not name.startswith("."))
         and not any(bash_match(name, pattern) for pattern in excluded)
-        and (not included or any(bash_match(name, pattern) for pattern in included))
     )
 
 
 def _refuse_git_grep(words: list[Word], cwd: str, places: Places) -> str:
     rest = after_git_options([word.text for word in words[1:]])
-    if rest[:1] != ["grep"] or _NAMES_ONLY & set(rest):
+    if rest[:1] != ["grep"]:
+        return ""
+    given = parse(program("git").subcommands["grep"], words[len(words) - len(rest) + 1 :]).flags
+    if _NAMES_ONLY & given.keys():
         return ""
     limits = rest[rest.index("--") + 1 :] if "--" in rest else []
     taken = [text for text in limits if pathspec(text)]

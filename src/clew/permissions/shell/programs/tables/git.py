@@ -97,7 +97,7 @@ def _config_reads(parsed: Parsed) -> str:
         keys = keys[1:]
     if len(keys) != 1 or not re.fullmatch(r"[A-Za-z][\w-]*(\.[\w./@:-]+)*\.[A-Za-z][\w-]*", keys[0]):
         return "only reading one setting is proven harmless"
-    if re.search(r"(?i)token|password|secret|credential|extraheader|auth|key\b|cookie|helper", keys[0]):
+    if re.search(r"(?i)token|pass|secret|credential|extraheader|auth|key\b|\.pat$|cookie|helper|proxy", keys[0]):
         return "this setting may hold a secret"
     return ""
 
@@ -127,7 +127,14 @@ def _remote(parsed: Parsed) -> str:
 
 def _shortlog(parsed: Parsed) -> str:
     """Without a revision it summarises standard input, which is empty here."""
+    if any(_SIGNATURE.search(value) for value in parsed.flags.get("--group", ())):
+        return "checking signatures runs another program"
     return _revisions(parsed)
+
+
+def _stash(parsed: Parsed) -> str:
+    """`git stash -p list` and `git stash -- list` put away the changes of a file with that name."""
+    return _first_is("list", "show")(parsed) if parsed.first in ("list", "show") else "this puts changes away"
 
 
 def _reflog(parsed: Parsed) -> str:
@@ -198,7 +205,7 @@ _READS: dict[str, Spec] = {
     "stash": Spec(
         "-p -u --stat --patch --oneline --name-only --name-status --format= --include-untracked -#",
         "text",
-        _first_is("list", "show"),
+        _stash,
     ),
     "submodule": Spec(
         "--cached --quiet -q --recursive --files -n: --summary-limit=",

@@ -21,7 +21,10 @@ _SS_WORDS = word_set(
     """state connected synchronized bucket big established syn-sent syn-recv fin-wait-1 fin-wait-2 time-wait closed
     close-wait last-ack listening closing sport dport src dst or and not eq neq lt gt ge le ( ) = == != < > <= >="""
 )
-_ADDRESS = re.compile(r"[0-9a-fA-F.:]+(?:/\d{1,3})?")
+# Digits alone or with a colon: `cafe.be` is made of hexadecimal digits as well, and is a name that would be looked up.
+_ADDRESS = re.compile(r"(?:\d{1,3}(?:\.\d{1,3}){0,3}|\[?[0-9a-fA-F]*:[0-9a-fA-F:]*\]?)(?:/\d{1,3})?(?::\d{1,5})?")
+_INTERNET = re.compile(r"[46]?(?:tcp|udp|TCP|UDP)?(?::[0-9,-]+|:[a-z][a-z-]*)?")
+_FAMILIES = word_set("inet inet6 bridge mpls link")
 _IP_OBJECTS = word_set(
     """a ad addr address l li link r ro route n ne neigh neighbor neighbour ru rule m ma maddr maddress netc netconf st
     stats tunt tuntap tunnel ntable"""
@@ -65,6 +68,11 @@ def _top(parsed: Parsed) -> str:
 
 
 def _lsof(parsed: Parsed) -> str:
+    if not all(map(_INTERNET.fullmatch, parsed.flags.get("-i", ()))):
+        return "this address may be the name of another machine, which would be looked up"
+    addresses = "-i" in parsed.flags
+    if any(word.text.startswith("+") or (addresses and "@" in word.text) for word in parsed.operands):
+        return "this word is an option, or an address that may be looked up"
     selects = parsed.flags.keys() - {"-t", "-l", "-w", "-Q"}
     if "-n" in parsed.flags or (parsed.operands and not selects):
         return ""
@@ -86,6 +94,9 @@ def _ss(parsed: Parsed) -> str:
 def _ip(parsed: Parsed) -> str:
     """An object alone or with a verb that shows; what follows such a verb only narrows what is shown."""
     words = [word.text for word in parsed.operands]
+    # `-fa` is short for -family: what looks like its value here is not, and the next word is none of the command.
+    if not {*parsed.flags.get("-f", ()), *parsed.flags.get("-family", ())} <= _FAMILIES:
+        return "this is not a family of addresses"
     if not words or words[0] not in _IP_OBJECTS:
         return "only addresses, links, routes, neighbours and rules are shown unasked"
     gets = len(words) > 2 and words[1] in ("g", "get") and _ADDRESS.fullmatch(words[2])

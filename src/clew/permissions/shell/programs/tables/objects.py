@@ -1,5 +1,7 @@
 """Readers of object files and of packed text."""
 
+import re
+
 from clew.permissions.shell.programs.program import Program, reader
 from clew.permissions.shell.programs.spec import Parsed
 
@@ -10,11 +12,21 @@ _BINUTILS = (
 )
 _SCRIPTS = "A script that unpacks its operands with the program for their format and hands them to grep, diff or cmp."
 
+_ONE_WORD = re.compile(r"[\w.,:/+=@%-]*")
+
 
 def no_response_files(parsed: Parsed) -> str:
     """The tools of this family take more words from a file that is named with @."""
-    fine = not any(word.text.startswith("@") for word in parsed.operands)
+    values = [value for given in parsed.flags.values() for value in given]
+    fine = not any(text.startswith("@") for text in (*values, *(word.text for word in parsed.operands)))
     return "" if fine else "a word that begins with @ names a file of further words"
+
+
+def _plain_words(parsed: Parsed) -> str:
+    """These scripts hand values (and some of them names) to the shell once more, which splits or runs them."""
+    values = [value for given in parsed.flags.values() for value in given]
+    fine = all(map(_ONE_WORD.fullmatch, (*values, *(word.text for word in parsed.paths))))
+    return "" if fine else "the script would read this word as more than one"
 
 
 _ZGREP = (
@@ -73,11 +85,11 @@ PROGRAMS: dict[str, Program] = {
         shows="words",
     ),
     **{
-        name: reader(_ZGREP, "pattern paths", audit=_SCRIPTS)
+        name: reader(_ZGREP, "pattern paths", _plain_words, audit=_SCRIPTS)
         for name in ("zgrep", "zegrep", "zfgrep", "bzgrep", "xzgrep", "zstdgrep", "lzgrep")
     },
     **{
-        name: reader("-b -c -i -q -r -s -u -U: -w -y", "paths", audit=_SCRIPTS)
+        name: reader("-b -c -i -q -r -s -u -U: -w -y", "paths", _plain_words, audit=_SCRIPTS)
         for name in ("zdiff", "bzdiff", "xzdiff", "zcmp", "bzcmp", "xzcmp")
     },
     "lzcat": reader(""),
