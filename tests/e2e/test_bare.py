@@ -32,6 +32,7 @@ def equipped(tmp_path: Path, url: str) -> Place:
     }
     (place.clew_home / "settings.json").write_text(json.dumps(settings))
     starts = {"command": "sh", "args": ["-c", f"touch {tmp_path}/server-ran; exec {sys.executable} {SERVER}"]}
+    starts["sandbox"] = False  # it leaves its mark outside the project
     (place.clew_home / "mcp.json").write_text(json.dumps({"mcpServers": {"harbour": starts}}))
     return place
 

@@ -176,7 +176,8 @@ def test_a_server(tmp_path: Path, tries: list[str]) -> None:
 
 def test_a_held_command_changes_no_state_and_is_told_why(tmp_path: Path) -> None:
     """From inside the sandbox the session is not seen; its process 1 stands for it."""
-    script = [bash(f"'{CLEW}' config set model x/y; echo code $?"), {"text": "done"}]
+    hidden = f"C='{CLEW}'; A=$(echo config); \"$C\" $A set model x/y; echo code $?"  # the judge denies what it can read
+    script = [bash(f"'{CLEW}' config set model x/y"), bash(hidden), {"text": "done"}]
     with ModelServer(script) as server:
         place = Place(tmp_path, server.url)
         done = place.run("-p", "go", "--permission-mode", "bypassPermissions")

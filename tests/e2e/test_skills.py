@@ -316,14 +316,14 @@ def test_names_that_clash_are_told_with_what_hides_them(tmp_path: Path) -> None:
         command(place, "help", "Not help.")
         skill(place.clew_home, "review", "---\ndescription: My review\n---\nMine.")
         listed = place.run("-p", "/commands", "--trust").out
-        assert "the command of the project has the same name" in listed
+        assert "the command of the user has the same name" in listed
         assert "/help is a command of clew's own" in listed
         assert "the skill of the user has the same name" in place.run("-p", "/skills", "--trust").out
         for typed, words in (
-            ("/same", "project."),
-            ("/user:same", "user."),
+            ("/same", "user."),
+            ("/project:same", "project."),
             ("/review", "Mine."),
-            ("/SAME", "project."),
+            ("/SAME", "user."),
         ):
             place.run("-p", typed, "--trust")
             assert texts(server.requests[-1])[1].endswith(words), typed
