@@ -273,7 +273,7 @@ def test_on_every_wire_it_neither_thinks_nor_marks_and_what_it_cost_is_told(tmp_
         done = place.run("recap", session, "--llm")
         sent = server.requests[before:]
         assert WORDS in done.out, done.err
-        assert "clew recap: side queries cost $" in done.err
+        assert "clew recap: side queries cost " in done.err
         assert sent
         for request in sent:
             body = request.body | request.body.get("generationConfig", {})
