@@ -3,6 +3,7 @@
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
 from clew.protocol.lookups.rules_and_models import ListModels, ModelRow
 from clew.protocol.ops import SetModel
+from clew.text.figures import price
 
 ABOUT = CommandHelp(
     name="model",
@@ -36,7 +37,7 @@ def about_model(row: ModelRow) -> str:
     if row.window:
         parts.append(f"{row.window:,} tokens")
     if row.input_usd is not None and row.output_usd is not None:
-        parts.append(f"${row.input_usd:g} in, ${row.output_usd:g} out per million")
+        parts.append(f"{price(row.input_usd)} in, {price(row.output_usd)} out per million")
     if row.local:
         parts.append("on this machine")
     if row.probed:

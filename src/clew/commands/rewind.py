@@ -8,7 +8,7 @@ from clew.protocol.events import Rewound
 from clew.protocol.ids import EntryId
 from clew.protocol.lookups.session import PreviewRewind, RewindPreviewed
 from clew.protocol.ops import Rewind
-from clew.text.figures import change, count, shown_path
+from clew.text.figures import change, count, restore_words, shown_path
 
 ABOUT = CommandHelp(
     name="rewind",
@@ -88,22 +88,12 @@ def rewound_lines(event: Rewound, cwd: str) -> Iterator[str]:
         yield f"{verb}: the conversation."
     else:
         both = "the conversation and " if event.scope == "both" else ""
-        yield f"{verb}: {both}{_counted(done)}."
+        yield f"{verb}: {both}{restore_words([item.did for item in done])}."
     yield from _some([f"  {item.did} {_name(item, cwd)}".replace("   ", "  ") for item in done], MAX_FILES)
     lines = [f"  left alone: {_name(item, cwd)}: {' '.join(item.conflict.split())}" for item in left]
     yield from _some(lines, MAX_FILES)
     if left:
         yield "  --force restores these too, where that is possible."
-
-
-def _counted(files: list[FileRestore]) -> str:
-    """`2 files restored, 1 changed`; of lines that do not say what was done only how many."""
-    known = [(sum(item.did == word for item in files), word) for word in ("restored", "changed", "deleted")]
-    told = [(number, word) for number, word in known if number]
-    if not told:
-        return count(len(files), "file")
-    (first, word), *rest = told
-    return ", ".join([f"{count(first, 'file')} {word}", *(f"{number:,} {word}" for number, word in rest)])
 
 
 def _name(item: FileRestore, cwd: str) -> str:

@@ -8,6 +8,7 @@ import msgspec
 
 from clew.system.clock import Clock, SystemClock, local_date
 from clew.system.home import private_dir
+from clew.text.figures import money, price
 
 
 class _Day(msgspec.Struct):
@@ -35,7 +36,7 @@ class DailyCap:
 
     def told(self) -> str:
         """Today's spending beside the cap, for people."""
-        return f"${self.spent_usd():.4f} of ${self.limit_usd:g} today"
+        return f"{money(self.spent_usd())} of {price(self.limit_usd)} today"
 
     def allows(self) -> bool:
         """Whether another one may start."""

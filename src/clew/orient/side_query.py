@@ -13,6 +13,7 @@ from clew.protocol.entries import SideQueryEntry
 from clew.protocol.ids import SessionId
 from clew.protocol.messages import TextPart, UserMessage
 from clew.system.clock import Clock, SystemClock, iso_utc
+from clew.text.figures import price
 from clew.text.redact import redact
 
 _CUT = "\n[…]\n"
@@ -117,7 +118,7 @@ class SideQueries:
         if not self._enabled:
             return "side queries are switched off"
         if not self._cap.allows():
-            return f"the daily cap of ${self._cap.limit_usd:g} is used up"
+            return f"the daily cap of {price(self._cap.limit_usd)} is used up"
         running = self._running.get(query.purpose)
         if running is None:
             return ""

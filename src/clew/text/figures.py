@@ -1,5 +1,7 @@
 """Figures in words: durations, money, counts, changes, paths."""
 
+from collections.abc import Collection
+
 
 def duration(milliseconds: int) -> str:
     """0.4 s, 12 s, 3 min 5 s, 2 h 4 min."""
@@ -33,9 +35,25 @@ def money(usd: float) -> str:
     return f"${usd:.2f}" if usd >= 1 else f"${usd:.4f}"
 
 
+def price(usd: float) -> str:
+    """A price or limit that somebody set, as short as it is: $3, $0.25."""
+    return f"${usd:g}" if usd >= 0.01 or usd == 0 else money(usd)
+
+
 def count(number: int, noun: str, plural: str = "") -> str:
     """1 file, 2 files, 1,200 files."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def restore_words(did: Collection[str]) -> str:
+    """`2 files restored, 1 changed`: what going back or forth did, in the same words everywhere; of what says nothing
+    only how many."""
+    known = [(sum(one == word for one in did), word) for word in ("restored", "changed", "deleted")]
+    told = [(number, word) for number, word in known if number]
+    if not told:
+        return count(len(did), "file")
+    (first, word), *rest = told
+    return ", ".join([f"{count(first, 'file')} {word}", *(f"{number:,} {word}" for number, word in rest)])
 
 
 def change(added: int, removed: int) -> str:

@@ -112,7 +112,7 @@ def test_edits_of_others_are_left_unless_forced(told: Told, capsys: pytest.Captu
     path = told.keeping.root / "data.bin"
     path.write_text("mine")
     assert clew(["rewind", "s1", "--to", "2"]) == 1
-    assert "left as it is: data.bin: it was changed since" in capsys.readouterr().out
+    assert "left alone: data.bin: it was changed since" in capsys.readouterr().out
     assert path.read_text() == "mine"
     assert clew(["rewind", "s1", "--to", "2", "--force"]) == 0
     assert path.read_bytes() == bytes(range(256)) * 40

@@ -18,6 +18,7 @@ from clew.llm.probe.report_card import ProbeFinding, ReportCard, keep_card
 from clew.plain.dialogs.confirm import confirm
 from clew.system.clock import SystemClock, iso_utc
 from clew.system.home import clew_home
+from clew.text.figures import money
 from clew.text.terminal_text import sanitize
 
 MARKS = {"ok": "ok      ", "info": "        ", "warning": "weak    ", "problem": "PROBLEM "}
@@ -47,7 +48,7 @@ def probe(name: str, *, tokens: int | None, asked: bool, as_json: bool) -> int:
 
 def cost_words(cost: Cost) -> str:
     """Before anything is sent."""
-    price = f", at most ${cost.usd:.2f}" if cost.usd is not None else ""
+    price = f", at most {money(cost.usd)}" if cost.usd is not None else ""
     return f"up to {cost.input_tokens:,} tokens read and {cost.output_tokens:,} written{price}"
 
 

@@ -13,6 +13,7 @@ from clew.cli.sub.recap import inner_id, locate
 from clew.ledger.facts import Fact, Ledger
 from clew.orient.load import LoadedSession, load_session
 from clew.protocol.lookups.base import LookupMisused, LookupRefused
+from clew.text.figures import money
 from clew.text.redact import redact
 from clew.text.terminal_text import sanitize
 
@@ -123,8 +124,8 @@ def _rest(ledger: Ledger) -> Iterator[str]:
     if ledger.limit:
         yield _fact("limit", f"{ledger.limit.kind} {ledger.limit.text}", ledger.limit)
     usage = ledger.costs.usage
-    money = f", ${ledger.costs.usd:.4f}" if ledger.costs.usd is not None else ""
-    yield _line("usage", f"{usage.prompt_tokens} in, {usage.output_tokens} out{money}", ())
+    cost = f", {money(ledger.costs.usd)}" if ledger.costs.usd is not None else ""
+    yield _line("usage", f"{usage.prompt_tokens} in, {usage.output_tokens} out{cost}", ())
 
 
 def _fact(name: str, text: str, fact: Fact) -> str:

@@ -21,18 +21,10 @@ from clew.protocol.lookups.rewind import (
     RestoreFiles,
     RestorePreviewed,
 )
+from clew.text.figures import restore_words
 from clew.text.terminal_text import clip, sanitize
 
 HELP = "files of a session back to an earlier moment"
-_WORDS = {
-    "write": "write",
-    "link": "link",
-    "mkdir": "make directory",
-    "mode": "set mode",
-    "remove": "delete",
-    "rmdir": "delete directory",
-    "none": "leave",
-}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -174,12 +166,13 @@ def _report(done: FilesRestored, *, as_json: bool) -> None:
         }
         _write_json(value)
         return
-    actions = {file.path: _WORDS[file.action] for file in done.files}
+    did = {file.path: file.did for file in done.files}
     for path in done.done:
-        print(sanitize(f"{actions[path]}: {_shown(path, done.roots)}", one_line=True))
+        print(sanitize(f"{did[path]} {_shown(path, done.roots)}", one_line=True))
     for path, why in (*done.skipped, *done.failed):
-        print(sanitize(f"left as it is: {_shown(path, done.roots)}: {why}", one_line=True))
-    print(f"{len(done.done):,} paths restored" + ("; `--redo` takes that back" if done.done else ""))
+        print(sanitize(f"left alone: {_shown(path, done.roots)}: {why}", one_line=True))
+    words = restore_words([did[path] for path in done.done])
+    print(f"{words}; `--redo` takes that back" if done.done else "no file was changed")
     for line in done.warnings:
         print(sanitize(line, one_line=True))
     _warn(done.planned, done.not_covered)

@@ -8,6 +8,7 @@ from clew.engine.ports import Limits, Purse, Reserved
 from clew.engine.turn import Turn, TurnStopped
 from clew.protocol.events import CostThresholdReached, Event, Notice
 from clew.protocol.tally import Tally
+from clew.text.figures import money
 
 TELL_AT = 0.8
 """The share of a money budget at which people are told."""
@@ -56,8 +57,10 @@ class LimitCheck(Middleware):
 
     def _money(self, turn: Turn, spent: Tally, held_usd: float, budget_usd: float) -> Iterator[Event]:
         if spent.cost_usd + held_usd >= budget_usd:
-            under_way = f" and requests under way may cost ${held_usd:.4f}" if held_usd else ""
-            raise TurnStopped("max_budget", f"spent ${spent.cost_usd:.4f}{under_way}, the budget is ${budget_usd:.4f}")
+            under_way = f" and requests under way may cost {money(held_usd)}" if held_usd else ""
+            raise TurnStopped(
+                "max_budget", f"spent {money(spent.cost_usd)}{under_way}, the budget is {money(budget_usd)}"
+            )
         if spent.cost_usd >= TELL_AT * budget_usd and not self._told:
             self._told = True
             yield CostThresholdReached(spent_usd=spent.cost_usd, budget_usd=budget_usd)
@@ -91,4 +94,4 @@ class LimitCheck(Middleware):
             self._timer.cancel()
         budget_usd, spent = self._limits.max_budget_usd, (self._spent or turn.spent)()
         if self._limits.tells_overspending and budget_usd is not None and spent.cost_usd > budget_usd:
-            raise TurnStopped("max_budget", f"spent ${spent.cost_usd:.4f}, the budget is ${budget_usd:.4f}")
+            raise TurnStopped("max_budget", f"spent {money(spent.cost_usd)}, the budget is {money(budget_usd)}")

@@ -21,6 +21,7 @@ from clew.protocol.entries import SideQueryEntry
 from clew.protocol.ids import SessionId
 from clew.protocol.lookups.catalog import RecapWritten
 from clew.system.debug_log import DebugLog, open_debug_log
+from clew.text.figures import money
 from clew.transcript.errors import TranscriptError
 from clew.transcript.log.store import SessionStore
 from clew.transcript.log.writer import TranscriptWriter
@@ -83,7 +84,7 @@ async def _written(
     finally:
         await model.close()
         for entry in booked:
-            log.write("recap", f"{entry.purpose} {entry.model}: {entry.outcome}, ${entry.cost_usd or 0:.4f}")
+            log.write("recap", f"{entry.purpose} {entry.model}: {entry.outcome}, {money(entry.cost_usd or 0)}")
         if booked:
             book(booked, Path(report.file), SessionId(report.session), SessionStore(home))
             notes.append(f"side queries cost {cap.told()}")

@@ -27,6 +27,7 @@ from clew.protocol.events import Event, Notice, RecapReady, SideQueryBooked, Tit
 from clew.protocol.ids import MAIN_AGENT, AgentId, new_entry_id
 from clew.protocol.ops import RequestRecap, SetTitle
 from clew.system.private_files import private_dir, replace_private
+from clew.text.figures import price
 
 MAX_MEMORY_CHARS = 4_000
 """How much of the memory files a model that writes a recap is given."""
@@ -250,7 +251,6 @@ def first_words(workspace: Workspace, model: str) -> str:
         private_dir(mark.parent)
         replace_private(mark, b"")
     settings = workspace.settings
-    price = (
-        "" if is_local(model, settings.providers) else f", for at most ${settings.side_queries.daily_cap_usd:g} a day"
-    )
-    return f'recaps are also written by {model}{price}; "recap": {{"model": "off"}} ends that'
+    limit = price(settings.side_queries.daily_cap_usd)
+    most = "" if is_local(model, settings.providers) else f", for at most {limit} a day"
+    return f'recaps are also written by {model}{most}; "recap": {{"model": "off"}} ends that'

@@ -188,7 +188,13 @@ def _store(kept: KeptSession, place: Workspace) -> PackStore:
 
 
 def _planned(file: FilePlan) -> PlannedFile:
-    return PlannedFile(path=file.path, action=file.action, conflict=file.conflict, impossible=file.impossible)
+    return PlannedFile(
+        path=file.path,
+        action=file.action,
+        did=did_to(file.current, file.target),
+        conflict=file.conflict,
+        impossible=file.impossible,
+    )
 
 
 def _resolved(path: str) -> Path:

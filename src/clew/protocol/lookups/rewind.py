@@ -1,6 +1,6 @@
 """What `clew rewind` asks about the kept files of a session on disk. Answered for a place, never by a session."""
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from msgspec import Struct
 
@@ -61,6 +61,8 @@ class PlannedFile(Struct, frozen=True, kw_only=True):
 
     path: str
     action: str
+    did: Literal["restored", "changed", "deleted"]
+    """What that is for a person."""
     conflict: str
     impossible: str
 

@@ -80,7 +80,8 @@ class TranscriptWriter:
         background: bool = False,
         one_shot: bool = False,
     ) -> None:
-        """`one_shot`: nobody sits there meanwhile, so only what could not be saved in the end is told. `seed`: whole lines a fork starts with, written together with the first prompt. `leased=False` for files
+        """`one_shot`: nobody sits there meanwhile, so only what could not be saved in the end is told.
+        `seed`: whole lines a fork starts with, written together with the first prompt. `leased=False` for files
         that have one writer anyway (sub-agents). Raises UnsafeTranscript, SessionBusy; for a new file nothing yet."""
         self.path = path
         self.session_id = session_id
@@ -181,8 +182,8 @@ class TranscriptWriter:
                 why = f": {self._failing}" if self._failing else ""
                 self._notify(
                     "error",
-                    f"the last {many} of this session could not be saved to {self.path}{why}; what came before is kept, if anything: "
-                    f"clew --resume {self.session_id}",
+                    f"the last {many} of this session could not be saved to {self.path}{why}; what came before is "
+                    f"kept, if anything: clew --resume {self.session_id}",
                 )
             self._let_go()
 

@@ -7,7 +7,7 @@ from clew.protocol.events import Event
 from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.rules_and_models import ModelRow, ModelsListed
 from clew.protocol.ops import SetModel
-from clew.text.figures import money
+from clew.text.figures import price
 from clew.text.terminal_text import sanitize
 from clew.tui.dialogs.base import Dialog
 from clew.tui.dialogs.options import NOWHERE, Option
@@ -82,18 +82,13 @@ def _bare(name: str) -> ModelRow:
 
 def _figures(row: ModelRow) -> str:
     window = _tokens(row.window) if row.window else ""
-    price = ""
+    costs = ""
     if row.local:
-        price = "local"
+        costs = "local"
     elif row.input_usd is not None and row.output_usd is not None:
-        price = f"{_price(row.input_usd)} / {_price(row.output_usd)}"
-    return "  ".join(part for part in (window, price) if part)
+        costs = f"{price(row.input_usd)} / {price(row.output_usd)}"
+    return "  ".join(part for part in (window, costs) if part)
 
 
 def _tokens(count: int) -> str:
     return f"{count / 1_000_000:g}M" if count >= 1_000_000 else f"{count // 1000}k"
-
-
-def _price(usd: float) -> str:
-    """Dollars per million tokens, without needless digits."""
-    return f"${usd:g}" if usd >= 0.01 or usd == 0 else money(usd)
