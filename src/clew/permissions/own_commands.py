@@ -1,6 +1,7 @@
 """Sub-commands that change clew's own state: the judge denies them to an agent, and they refuse below a session."""
 
 import os
+import re
 from collections.abc import Sequence
 
 ALL = frozenset[str]()
@@ -25,6 +26,8 @@ CHANGING: dict[str, tuple[frozenset[str], str]] = {
 }
 """The actions of each sub-command that change something (all of them where none is named), and the slash command by
 which a person does the same in the session."""
+# Alone or behind other short flags, with the module attached or as the next word.
+_MODULE = re.compile(r"-[A-Za-z]*m(?:clew)?")
 _LAUNCHERS = ("uv", "uvx", "pipx", "poetry", "hatch", "pdm", "rye")
 
 
@@ -49,9 +52,10 @@ def words_of_clew(argv: Sequence[str]) -> Sequence[str] | None:
     if name == "clew":
         return argv[1:]
     if name.startswith(("python", "pypy")):
-        at = next((at for at, word in enumerate(argv) if word in ("-m", "-mclew")), 0)
-        if at and (argv[at] == "-mclew" or argv[at + 1 : at + 2] == ["clew"]):
-            return argv[at + (1 if argv[at] == "-mclew" else 2) :]
+        at = next((at for at, word in enumerate(argv) if _MODULE.fullmatch(word)), 0)
+        attached = bool(at) and argv[at].endswith("mclew")
+        if at and (attached or argv[at + 1 : at + 2] == ["clew"]):
+            return argv[at + (1 if attached else 2) :]
     if name in _LAUNCHERS and "clew" in argv[1:4]:
         return argv[list(argv).index("clew") + 1 :]
     return None

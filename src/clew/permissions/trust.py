@@ -206,7 +206,10 @@ class DoubtedMemory:
             fcntl.flock(lock, fcntl.LOCK_EX)
             doubts = self._read()
             yield doubts
-            replace_private(self._file, json.dumps({"doubts": to_builtins(doubts[-MAX_DOUBTS:])}).encode())
+            if len(doubts) > MAX_DOUBTS:
+                # Nobody reads many; those nearest to a project's root are read first, and stay.
+                doubts.sort(key=lambda doubt: doubt.path.count("/"))
+            replace_private(self._file, json.dumps({"doubts": to_builtins(doubts[:MAX_DOUBTS])}).encode())
         finally:
             os.close(lock)
 

@@ -61,6 +61,7 @@ PLANTED = {
     'echo refs/heads/master > head-name\n'
     'git rev-parse HEAD | tee onto > orig-head; echo "x $E" > git-rebase-todo; touch interactive',
     "a name with a line break": f"{EVIL}mkdir $'a\\nb'; git init -q $'a\\nb'; git -C $'a\\nb' {FSMONITOR}",
+    "inside git's own directory": f"{EVIL}mkdir .git/x; git init -q .git/x; git -C .git/x {FSMONITOR}",
     "modules of its own": f"{EVIL}git init -q vend; git init -q vend/sub; git -C vend/sub {FSMONITOR}\n"
     "mkdir -p vend/.git/modules; mv vend/sub/.git vend/.git/modules/sub; "
     "echo 'gitdir: ../.git/modules/sub' > vend/sub/.git",

@@ -74,8 +74,8 @@ MAX_EDITED_BYTES = 1_000_000
 LEVELS: tuple[Level, ...] = ("user", "project")
 
 
-def project_memory(workspace: Workspace) -> Memory:
-    """The memory files the user and the trusted project bring."""
+def project_memory(workspace: Workspace, *, doubting: bool = True) -> Memory:
+    """The memory files the user and the trusted project bring; without doubting, those that nobody looked at, too."""
     if not workspace.settings.memory.enabled:
         return Memory()
     return load_memory(
@@ -85,8 +85,22 @@ def project_memory(workspace: Workspace) -> Memory:
         trusted=workspace.trusted,
         trusts=TrustStore(workspace.home).is_trusted,
         levels=[level for level in LEVELS if level in workspace.sources],
-        doubts=DoubtedMemory(workspace.home).why_not,
+        doubts=DoubtedMemory(workspace.home).why_not if doubting else believe,
     )
+
+
+def believe(_: Path) -> str:
+    """For those who ask what would be loaded once somebody has looked."""
+    return ""
+
+
+def identity(path: str | Path) -> tuple[int, int] | None:
+    """Which file it is, whatever names and links lead to it."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino
 
 
 def nested_memory(workspace: Workspace, known: Memory) -> NestedMemory:
@@ -204,8 +218,12 @@ class MemoryPart(Part):
 
     def _changed_by_command(self, command: str, paths: Sequence[str]) -> None:
         """A command has changed files: those that agents take as orders are not believed before somebody looks."""
-        believed = {os.path.realpath(file.path) for file in self.memory.files if file.level == "project"}
-        doubted = [path for path in paths if is_memory_name(path) or path in believed]
+        changed = {identity(path) for path in paths} - {None}
+        # What the next session would load: an import may have come into being, a name may have become a link.
+        loaded = (*self.memory.files, *project_memory(self._workspace, doubting=False).files) if changed else ()
+        believed = [file.path for file in loaded if file.level == "project" and identity(file.path) in changed]
+        named = [path for path in paths if is_memory_name(path)]
+        doubted = list(dict.fromkeys(os.path.realpath(path) for path in (*named, *believed)))
         if not doubted:
             return
         try:

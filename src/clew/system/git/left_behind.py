@@ -17,7 +17,9 @@ from clew.text.guarded_names import folded, word_set
 
 MAX_FILE = 4_000_000
 MAX_MODULES = 200
-OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# By name only, where the system can: git enters a directory that nobody may list, so it is looked into as well.
+OPEN = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+LIST = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 STATES = ("rebase-merge", "rebase-apply", "sequencer")
 _TODO = word_set(
     """p pick r reword e edit s squash f fixup d drop b break l label t reset m merge u update-ref noop revert"""
@@ -58,8 +60,19 @@ class HeldFolder:
         self.path = path
 
     def names(self) -> list[str]:
-        """Its entries, sorted."""
-        return sorted(os.listdir(self.descriptor))
+        """Its entries, sorted; raises OSError where it may not be listed."""
+        readable = os.open(".", LIST, dir_fd=self.descriptor)
+        try:
+            return sorted(os.listdir(readable))
+        finally:
+            os.close(readable)
+
+    def listed(self) -> list[str] | None:
+        """Its entries, sorted; None where it may not be listed."""
+        try:
+            return self.names()
+        except OSError:
+            return None
 
     def mode(self, name: str) -> int:
         """What kind of file an entry is, links not followed; 0 when there is none."""
@@ -138,7 +151,9 @@ def obeyed(git: HeldFolder, *, submodule: bool = False) -> Iterator[ObeyedEntry]
             yield git.found("info", "it is no directory")
     yield from unsafe_states(git, {})
     with git.inner("modules") as modules:
-        if modules is not None:
+        if modules is not None and modules.listed() is None:
+            yield git.found("modules", "it cannot be read")
+        elif modules is not None:
             yield from _modules(modules, left=[MAX_MODULES])
         elif git.mode("modules"):
             yield git.found("modules", "it is no directory")
@@ -168,7 +183,10 @@ def _hooks(git: HeldFolder) -> Iterator[ObeyedEntry]:
             if git.mode("hooks"):
                 yield git.found("hooks", "it is no directory")
             return
-        for name in hooks.names():
+        names = hooks.listed()
+        if names is None:
+            yield git.found("hooks", "it cannot be read")
+        for name in names or ():
             if not name.endswith(".sample"):
                 yield hooks.found(name, "it is a hook")
 
@@ -182,6 +200,8 @@ def _modules(folder: HeldFolder, *, left: list[int]) -> Iterator[ObeyedEntry]:
             left[0] -= 1
             if left[0] < 0:
                 yield folder.found(name, "there are too many to be judged")
+            elif inner.listed() is None:
+                yield folder.found(name, "it cannot be read")
             elif is_git_directory(inner):
                 yield from obeyed(inner, submodule=True)
             else:

@@ -6,7 +6,8 @@ that came into being, at unfinished rebases, and at protected names in the index
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator
+import stat
+from collections.abc import Generator, Iterable, Iterator
 from typing import NamedTuple
 
 from clew.system.git.index_entries import IndexEntry, IndexUnclear, hash_bytes, index_entries
@@ -90,7 +91,8 @@ class GitAftermath:
         """In a place that the command could write; its own temporary directory is nobody's workspace."""
         inside = any(path == root or path.startswith(f"{root}/") for root in self._plan["writable"])
         known = any(f"{path}/".startswith(f"{place}/") for place in self._plan["pinned"] if place.endswith("/.git"))
-        return inside and not known
+        # Git itself makes no repository inside its own directory; one that is there is somebody else's.
+        return inside and (not known or os.path.lexists(os.path.join(path, ".git")))
 
     def _obeyed_in(self, folder: HeldFolder, drivers: set[tuple[str, str]]) -> Iterator[ObeyedEntry]:
         """In a directory that may have become a repository, or the place of one."""
@@ -169,6 +171,20 @@ def index_bytes(git: HeldFolder) -> bytes:
         return data.read(MAX_INDEX)
 
 
+@contextlib.contextmanager
+def listable(path: str) -> Generator[None]:
+    """A directory whose owner took the right to list it from himself gets it for as long as it is looked at."""
+    status = os.lstat(path)
+    lacks = status.st_uid == os.geteuid() and status.st_mode & 0o500 != 0o500
+    if lacks and stat.S_ISDIR(status.st_mode):
+        os.chmod(path, stat.S_IMODE(status.st_mode) | 0o500)
+    try:
+        yield
+    finally:
+        if lacks and stat.S_ISDIR(status.st_mode):
+            os.chmod(path, stat.S_IMODE(status.st_mode))
+
+
 def marked(roots: Iterable[str]) -> Iterator[tuple[str, frozenset[str]]]:
     """Directories that have names in them which make a repository or steer one, with these names."""
     seen = 0
@@ -177,7 +193,7 @@ def marked(roots: Iterable[str]) -> Iterator[tuple[str, frozenset[str]]]:
         path = todo.pop()
         seen += 1
         try:
-            with os.scandir(path) as entries:
+            with listable(path), os.scandir(path) as entries:
                 names: set[str] = set()
                 for entry in entries:
                     if repository_marks(entry.name):

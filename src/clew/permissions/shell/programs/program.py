@@ -113,7 +113,8 @@ class Program(NamedTuple):
     """Its changes are the kind that acceptEdits covers."""
     wraps: Wrapper | None = None
     shell_texts: tuple[str, ...] = ()
-    """Flags whose value is run as a shell command; `*`: all its words are."""
+    """Flags whose value is run as a shell command; `*`: all its words are; `+`: also each word by itself, and what
+    follows it."""
     tail: Spec | None = None
     """What may follow a rule's own words, for programs that neither only read nor only change the files they name."""
     tails: Mapping[str, Spec] = _NONE

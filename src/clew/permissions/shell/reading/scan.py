@@ -253,6 +253,7 @@ class Scan:
             behind = inner_command(row, argv) if row is not None else []
             if len(behind) != len(argv) - 1:
                 self._queue(" ".join(value.text for value in behind), found.cwd, known=True)
+            self._tails(found, deep="+" in flags)
             if name == "trap" and len(argv) > 1:
                 self._queue(argv[1].text, found.cwd, known=argv[1].known)
         elif name == "alias":
@@ -267,6 +268,12 @@ class Scan:
                     self._queue(text, found.cwd, known=value.known)
                 elif text is not None and index + 1 < len(argv):
                     self._queue(argv[index + 1].text, found.cwd, known=argv[index + 1].known)
+
+    def _tails(self, found: Effective, *, deep: bool) -> None:
+        """Each word that could be a text of its own, and each with what follows it."""
+        for at, value in list(enumerate(found.argv))[1:MAX_ARGUMENTS] if deep else ():
+            self._queue(value.text if " " in value.text else "", found.cwd, known=True)
+            self._queue(" ".join(one.text for one in found.argv[at:]), found.cwd, known=True)
 
     def _sourced(self, found: Effective, command: SimpleCommand, variables: Variables, lexer: Lexer) -> None:
         """A file that the shell reads as its own text; where that is a pipe, what it would say."""
