@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import os
 import pty
+import re
 import select
 import struct
 import subprocess
@@ -59,6 +60,11 @@ class ScreenPerson:
 
     def type(self, keys: bytes | str) -> None:
         os.write(self._master, keys.encode() if isinstance(keys, str) else keys)
+
+    def sees_word(self, word: str) -> None:
+        """Waits until the screen shows it as a word of its own: the footer speaks of unconfined commands."""
+        alone = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
+        self.until(lambda: any(alone.search(row) for row in self.rows))
 
     def sees(self, words: str) -> None:
         self.until(lambda: any(words in row for row in self.rows))

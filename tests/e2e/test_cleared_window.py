@@ -10,7 +10,7 @@ def test_prompts_from_before_a_clear_are_listed_and_gone_back_to(serve: Serve) -
     try:
         person.sees("F1")
         person.type("alpha first\r")
-        person.sees("fine")
+        person.sees_word("fine")
         person.type("beta second\r")
         person.until(lambda: sum("fine" in row for row in person.rows) == 2)
         person.type("/clear\r")

@@ -75,7 +75,7 @@ def test_an_interrupted_command_keeps_its_lines_and_is_told_once(desk: Desk, fro
     assert shown.count("Interrupted") == 1, shown
 
     person.type("and now\r")
-    person.sees("fine")
+    person.sees_word("fine")
     told = desk.result("call_run")
     assert told["content"] == "line 1\nline 2\nline 3\nInterrupted before it finished."
     (kept,) = (entry for entry in desk.place.entries() if "stopped" in str(entry.get("toolUseResult")))
@@ -98,7 +98,7 @@ def test_a_call_whose_process_died_looks_cut_off(desk: Desk) -> None:
     again.sees("◌ Cut off for i in 1 2 3")
     again.sees("the last turn was cut off: /reopen goes on with it")
     again.type("/reopen\r")
-    again.sees("fine")
+    again.sees_word("fine")
     assert desk.result("call_run")["content"].startswith("[interrupted] This call has no recorded result")
 
 
@@ -122,7 +122,7 @@ def test_a_question_whose_process_died_can_be_reopened(desk: Desk, front: tuple[
         again.type("\r")
         again.until(lambda: any("did not count" in row or "Nothing is chosen" in row for row in again.rows))
     again.type("2\r")
-    again.sees("fine")
+    again.sees_word("fine")
     assert desk.result("call_ask")["content"] == "The user answered:\n- Which colour?: blue"
     assert not any("Cut off" in row for row in again.rows)
 
@@ -135,7 +135,7 @@ def test_what_was_cut_off_is_not_reopened_once_something_else_was_said(desk: Des
     person.until_ended()
     again = desk.come("-c")
     again.type("never mind\r")
-    again.sees("fine")
+    again.sees_word("fine")
     told = json.dumps(desk.server.requests[-1].body)
     again.type("/reopen\r")
     again.sees("there is nothing to go on with")

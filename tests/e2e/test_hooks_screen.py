@@ -58,7 +58,7 @@ def test_hooks_are_offered_and_run_once_approved(come: Any, front: str) -> None:
         person.sees("PreToolUse  runs")
     assert not (place.home / "seen.log").exists()
     person.type("go\r")
-    person.sees("fine")
+    person.sees_word("fine")
     assert json.loads((place.home / "seen.log").read_text())["tool_name"] == "Bash"
     assert (place.clew_home / "hooks.json").exists()
 
@@ -71,7 +71,7 @@ def test_not_now_runs_nothing_and_the_list_says_so(come: Any) -> None:
     person.type("n")
     person.sees("ask for something")
     person.type("go\r")
-    person.sees("fine")
+    person.sees_word("fine")
     person.type("/hooks \r")
     person.sees("not approved")
     assert not (place.home / "seen.log").exists()

@@ -108,7 +108,7 @@ def test_what_joined_is_queued_no_more(desk: Desk) -> None:
     person.sees("queued third thing")
     person.type("\r")
     person.until(lambda: "third thing" in desk.asked())
-    person.sees("fine")
+    person.sees_word("fine")
     person.process.kill()
     person.until_ended()
     again = desk.come("-c")

@@ -97,7 +97,7 @@ def test_undo_again_completes_it(desk: Desk, name: str, number: int, restored: i
     person.until(lambda: desk.there() == NAMES)
     person.until(lambda: not desk.drafts())
     person.type("what now\r")
-    person.sees("fine")
+    person.sees_word("fine")
     assert "The user restored files, changes were taken back" in desk.said()
     assert all(name in desk.said() for name in NAMES)
     (told,) = (entry["event"] for entry in desk.place.entries() if "rewound" in str(entry.get("event")))

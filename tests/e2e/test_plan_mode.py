@@ -330,7 +330,7 @@ def test_on_the_screen_with_an_editor(come: Any, tmp_path: Path) -> None:
 def test_a_yes_after_shift_tab_asks_before_edits_and_edits_too_does_not(come: Any, key: str, asks: bool) -> None:
     script = [proposed(), write_call("store.py"), {"text": "begun"}]
     person, place, _ = come(script, "--trust")
-    for words in ("asks: edits, unconfined commands", "edits without asking", "plans, changes nothing"):
+    for words in ("asks: edits, unconfined", "edits without asking", "plans, changes nothing"):
         person.sees(words)
         person.type("\x1b[Z" if "plans" not in words else "move the cache\r")
     person.sees("Accept this plan?")

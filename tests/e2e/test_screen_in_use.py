@@ -38,7 +38,7 @@ def test_what_was_typed_before_the_screen_was_there_is_kept(come: Any) -> None:
     person = come(early=b"early words")
     person.sees("▌ early words")
     person.type("\r")
-    person.sees("fine")
+    person.sees_word("fine")
 
 
 def test_checks_from_within_the_screen_find_the_terminal(come: Any) -> None:
@@ -54,11 +54,11 @@ def test_a_fork_shows_what_it_was_copied_from(come: Any) -> None:
     person = come()
     person.sees(READY)
     person.type("alpha\r")
-    person.sees("fine")
+    person.sees_word("fine")
     person.type("/branch\r")
     person.sees("recap:")  # told when a session is come back to, so it is the copy's screen
     person.sees("▌ alpha")
-    person.sees("fine")
+    person.sees_word("fine")
     person.type("beta\r")
     person.sees("▌ beta")
     person.sees("▌ alpha")

@@ -39,11 +39,11 @@ def gone(person: ScreenPerson) -> None:
 def test_withdrawn_words_are_there_after_a_resume(come: Any) -> None:
     person = come()
     person.type("tell me\r")
-    person.sees("fine")
+    person.sees_word("fine")
     person.sees("withdrawn, the stream broke off: The scale rounds")
     gone(person)
     again = come("-c")
-    again.sees("fine")
+    again.sees_word("fine")
     again.sees("withdrawn, the stream broke off: The scale rounds")
 
 
