@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from clew.protocol import base as event_base
-from clew.protocol import display, entries, events, invocables, messages, ops, state, tally, tools, usage
+from clew.protocol import display, entries, events, invocables, meant_calls, messages, ops, state, tally, usage
 from clew.protocol.event_kinds import agents as agent_events
 from clew.protocol.event_kinds import asks as asking
 from clew.protocol.event_kinds import context as context_events
@@ -59,7 +59,7 @@ MODULES = (
     stream,
     stream_content,
     tally,
-    tools,
+    meant_calls,
     usage,
 )
 STRUCTS = sorted(

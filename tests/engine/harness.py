@@ -25,8 +25,8 @@ from clew.protocol.event_kinds.asks import RuleScope
 from clew.protocol.events import Event, PartCompleted, PromptAccepted, ReplyWithdrawn, ToolEnded, TurnEnded
 from clew.protocol.history import valid_history
 from clew.protocol.ids import CallId, SessionId
+from clew.protocol.meant_calls import ToolSpec
 from clew.protocol.messages import Message, ToolCallPart, ToolResultPart, UserMessage
-from clew.protocol.tools import ToolSpec
 from clew.tools.base import Effect, Tool, ToolContext, ToolResult
 from clew.tools.toolset import ToolSet
 from clew.transcript.chain.conversation import Conversation

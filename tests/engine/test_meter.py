@@ -18,8 +18,8 @@ from clew.llm.scripted import Call, Fail, ReplyOf, Say, ScriptedModel, ScriptedR
 from clew.protocol.entries import SystemPromptEntry
 from clew.protocol.event_kinds.context import CompactionEnded, CompactionUndone, ContextMeasured
 from clew.protocol.ids import EntryId, new_entry_id
+from clew.protocol.meant_calls import ToolSpec
 from clew.protocol.messages import ImagePart, MediaSource, TextPart, parts_of
-from clew.protocol.tools import ToolSpec
 from clew.protocol.usage import Usage
 from clew.tools.base import ToolResult
 from engine.harness import SESSION, Params, Reader, Stage, TestTool

@@ -18,6 +18,7 @@ from clew.llm.retry import RetryPolicy
 from clew.llm.wires.base import Decoder
 from clew.llm.wires.registry import wire_for
 from clew.protocol.ids import CallId, MessageId
+from clew.protocol.meant_calls import ToolSpec
 from clew.protocol.messages import (
     AssistantMessage,
     Message,
@@ -27,7 +28,6 @@ from clew.protocol.messages import (
     ToolResultPart,
     UserMessage,
 )
-from clew.protocol.tools import ToolSpec
 from clew.protocol.usage import Usage
 
 KEY = "sk-secret-0123456789abcdef"

@@ -15,6 +15,7 @@ from clew.llm.estimate import (
 )
 from clew.llm.request import ModelRequest
 from clew.protocol.ids import CallId
+from clew.protocol.meant_calls import ToolSpec
 from clew.protocol.messages import (
     DocumentPart,
     ImagePart,
@@ -26,7 +27,6 @@ from clew.protocol.messages import (
     ToolResultPart,
     UserMessage,
 )
-from clew.protocol.tools import ToolSpec
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ from clew.protocol.events import (
     TurnEnded,
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId, PromptId
+from clew.protocol.meant_calls import ToolSpec
 from clew.protocol.state import AgentState, agent_after
-from clew.protocol.tools import ToolSpec
 from clew.transcript.chain.conversation import Conversation
 from clew.transcript.log.stamp import Stamp
 from clew.transcript.log.writer import TranscriptSink

@@ -18,8 +18,8 @@ from clew.llm.models.connect import key_variables
 from clew.permissions.access import Access, FileAccess, Mode, ShellAccess, Verdict
 from clew.protocol.event_kinds.asks import RuleScope
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId
+from clew.protocol.meant_calls import CALL_TOOL, SEARCH_TOOLS, STRUCTURED_OUTPUT, ToolSpec
 from clew.protocol.messages import ToolCallPart
-from clew.protocol.tools import CALL_TOOL, SEARCH_TOOLS, STRUCTURED_OUTPUT, ToolSpec
 from clew.system.environment import secret_values
 from clew.system.home import socket_dir
 from clew.text.redact import register_secrets

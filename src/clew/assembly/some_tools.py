@@ -11,7 +11,7 @@ from clew.engine.middleware.tool_news import ToolNews
 from clew.host.part import MoreTools
 from clew.llm.estimate import estimate_text
 from clew.protocol.entries import SystemPromptEntry
-from clew.protocol.tools import ToolSpec
+from clew.protocol.meant_calls import ToolSpec
 from clew.tools.builtin.call_tool import CallTool
 from clew.tools.builtin.search_tools import SearchTools
 from clew.tools.builtin.structured_output import StructuredOutput

@@ -25,8 +25,8 @@ from clew.protocol.events import Event, SessionRow, SessionStarted
 from clew.protocol.ids import AgentId
 from clew.protocol.invocables import InvocableRow
 from clew.protocol.lookups.base import Answer, Lookup
+from clew.protocol.meant_calls import ToolSpec
 from clew.protocol.ops import AnswerOp, Op, OpBase
-from clew.protocol.tools import ToolSpec
 from clew.tools.base import Tool
 from clew.tools.toolset import LateTools, ToolSet
 

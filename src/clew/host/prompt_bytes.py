@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from clew.prompts.system_prompt import ENVIRONMENT, is_environment
 from clew.protocol.entries import Entry, SystemPromptEntry, UserEntry
+from clew.protocol.meant_calls import ToolSpec
 from clew.protocol.messages import text_of
-from clew.protocol.tools import ToolSpec
 
 NOW_HEADLESS = "[From here on nobody is there to answer questions or allow calls.]"
 OTHER_TOOLS = "the tools differ from those this session began with"

@@ -12,6 +12,7 @@ from typing import Literal
 from msgspec import Struct
 
 from clew.llm.request import ModelRequest
+from clew.protocol.meant_calls import ToolSpec
 from clew.protocol.messages import (
     DocumentPart,
     ImagePart,
@@ -25,7 +26,6 @@ from clew.protocol.messages import (
     arguments_of,
     parts_of,
 )
-from clew.protocol.tools import ToolSpec
 
 IMAGE_TOKENS = 1_600
 DOCUMENT_CHARS_PER_TOKEN = 60

@@ -4,8 +4,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from clew.protocol.meant_calls import ToolSpec
 from clew.protocol.messages import Message
-from clew.protocol.tools import ToolSpec
 
 BUDGETS = {"low": 2_048, "medium": 8_192, "high": 16_000, "xhigh": 24_000, "max": 31_000}
 """How many tokens of thinking a level of effort stands for, where a model takes a number or a number is given."""

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from clew.mcp.offers import OfferedResource, resource_content, resources_of
 from clew.mcp.ports import ServerError
 from clew.permissions.access import Access, ToolAccess
-from clew.protocol.tools import ToolSpec
+from clew.protocol.meant_calls import ToolSpec
 from clew.text.terminal_text import sanitize
 from clew.tools.base import Effect, Tool, ToolContext, ToolResult
 from clew.tools.schema import schema_of

@@ -10,8 +10,8 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 
 from clew import __version__
+from clew.protocol.meant_calls import ToolSpec
 from clew.protocol.messages import ImagePart
-from clew.protocol.tools import ToolSpec
 from clew.tools.base import ToolResult
 
 Call = Callable[[str, Mapping[str, Any]], Awaitable[ToolResult]]

@@ -11,9 +11,9 @@ from msgspec import Struct, field
 from clew.protocol.display import Block
 from clew.protocol.events import Durable, PromptOrigin, Refuser
 from clew.protocol.ids import AgentId, CallId, EntryId, PromptId, RequestId, SessionId
+from clew.protocol.meant_calls import ToolSpec
 from clew.protocol.messages import AssistantMessage, UserMessage
 from clew.protocol.state import AgentState
-from clew.protocol.tools import ToolSpec
 from clew.protocol.usage import Usage
 
 

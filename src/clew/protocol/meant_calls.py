@@ -2,16 +2,36 @@
 
 Whoever judges, runs, shows or counts calls asks here first. What is recorded and sent back to the model stays as the
 model wrote it.
+
+Also what a model is told about a tool. Most are told in full from the first request on; others come and go while a
+session runs (those of MCP servers): they are deferred, found with `SearchTools` and run with `CallTool`, so that the
+list of tools stays the same bytes.
 """
 
 from collections.abc import Sequence
 from typing import Any, cast
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.protocol.messages import Part, ToolCallPart, tool_calls
-from clew.protocol.tools import CALL_TOOL, SEARCH_TOOLS
+
+STRUCTURED_OUTPUT = "StructuredOutput"
+"""The tool that takes an answer of a shape that was asked for."""
+SEARCH_TOOLS = "SearchTools"
+"""The tool that finds deferred ones."""
+CALL_TOOL = "CallTool"
+"""The tool through which deferred ones are called."""
+
+
+class ToolSpec(Struct, frozen=True, kw_only=True):
+    """Name, words and JSON schema of one tool. The list is constant within a session (prompt cache)."""
+
+    name: str
+    description: str
+    schema: dict[str, Any]
+
 
 TOOL_FIELD = "tool"
 ARGUMENTS_FIELD = "arguments"

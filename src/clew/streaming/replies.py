@@ -20,9 +20,8 @@ from clew.protocol.events import (
     TextDelta,
 )
 from clew.protocol.ids import new_uuid
-from clew.protocol.meant_calls import meant_part
+from clew.protocol.meant_calls import CALL_TOOL, meant_part
 from clew.protocol.messages import Part, ReasoningPart
-from clew.protocol.tools import CALL_TOOL
 from clew.protocol.usage import Usage
 from clew.streaming.content import content_of, whole_text
 from clew.streaming.shapes.stream import AssistantLine, PartialLine, ToolProgressLine, UserLine

@@ -14,9 +14,9 @@ from clew.permissions.access import Access, ToolAccess
 from clew.protocol.display import Block, ChangesBlock, DiffBlock
 from clew.protocol.events import Actor, PlanAnswered, Question, RuleOffer
 from clew.protocol.ids import AgentId, CallId, TaskId
+from clew.protocol.meant_calls import ToolSpec
 from clew.protocol.messages import ResultContent
 from clew.protocol.standing import Standing
-from clew.protocol.tools import ToolSpec
 from clew.tools.schema import decode_arguments, schema_of
 
 P = TypeVar("P", bound=Struct)

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from clew.protocol.tools import ToolSpec
+from clew.protocol.meant_calls import ToolSpec
 from clew.tools.base import Tool
 from clew.tools.builtin.ask_user import AskUser
 from clew.tools.builtin.bash import Bash

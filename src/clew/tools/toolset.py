@@ -6,7 +6,7 @@ Tools that come while a session runs: who brings them, who is still on the way, 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, Protocol
 
-from clew.protocol.tools import SEARCH_TOOLS, ToolSpec
+from clew.protocol.meant_calls import SEARCH_TOOLS, ToolSpec
 from clew.tools.base import Tool
 
 WAIT_S = 10.0

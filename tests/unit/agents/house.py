@@ -29,9 +29,9 @@ from clew.parts.undo.part import UndoPart
 from clew.permissions.access import Access, ToolAccess
 from clew.protocol.events import SessionStarted
 from clew.protocol.ids import MAIN_AGENT
+from clew.protocol.meant_calls import ToolSpec
 from clew.protocol.ops import Close
 from clew.protocol.standing import Standing
-from clew.protocol.tools import ToolSpec
 from clew.tools.base import Effect, Tool, ToolContext, ToolResult
 from clew.transcript.chain.conversation import Conversation
 from clew.transcript.log.stamp import Stamp

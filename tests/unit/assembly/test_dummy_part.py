@@ -21,10 +21,10 @@ from clew.protocol.event_kinds.asks import Answered, Ask
 from clew.protocol.events import Event, LiveEvent, Notice, OpAccepted, OpRejected, TurnEnded
 from clew.protocol.ids import AgentId, OpId, RequestId, new_uuid
 from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
+from clew.protocol.meant_calls import ToolSpec
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import AnswerOp, OpBase, SubmitPrompt
 from clew.protocol.standing import Standing
-from clew.protocol.tools import ToolSpec
 from clew.tools.base import Tool, ToolContext, ToolResult
 from clew.transcript.past.reader import load
 from unit.host.hook_lab import HookLab, session

@@ -19,7 +19,7 @@ from clew.llm.scripted import Call, ScriptItem
 from clew.parts.mcp.part import McpPart
 from clew.parts.plan.part import PlanPart
 from clew.parts.skills.part import SkillPart
-from clew.protocol.tools import CALL_TOOL, SEARCH_TOOLS, ToolSpec
+from clew.protocol.meant_calls import CALL_TOOL, SEARCH_TOOLS, ToolSpec
 from clew.tools.base import Tool, ToolContext, ToolResult
 from clew.tools.schema import BadArguments
 from clew.tools.schemas.answer_schema import AnswerSchema

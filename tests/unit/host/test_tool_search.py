@@ -24,9 +24,9 @@ from clew.protocol.events import (
     ToolEnded,
     ToolStarted,
 )
+from clew.protocol.meant_calls import CALL_TOOL, SEARCH_TOOLS
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import AnswerApproval, ClearContext, UndoCompact
-from clew.protocol.tools import CALL_TOOL, SEARCH_TOOLS
 from clew.tools.builtin.call_tool import CallTool
 from clew.tools.builtin.search_tools import SearchTools
 from clew.tools.deferred.tool_news import CHANGE_HEAD, LIST_HEAD, is_note

@@ -17,7 +17,7 @@ from clew.cli.serve.files import ServedFiles
 from clew.cli.serve.sessions import SERVED, bounded
 from clew.config.errors import SettingsError
 from clew.protocol.lookups.base import LookupRefused
-from clew.protocol.tools import ToolSpec
+from clew.protocol.meant_calls import ToolSpec
 from clew.text.terminal_text import sanitize
 from clew.tools.base import ToolResult
 from clew.tools.schema import decode_arguments, schema_of

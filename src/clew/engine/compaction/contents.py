@@ -9,7 +9,7 @@ from clew.engine.compaction.slimming import Media, is_media, media_kind, media_t
 from clew.llm.estimate import FRAME, Weights, weigh_all, weigh_part, weigh_text, weigh_tool
 from clew.protocol.entries import AssistantEntry, AttachmentEntry, Entry, UserEntry
 from clew.protocol.ids import EntryId
-from clew.protocol.meant_calls import meant_call
+from clew.protocol.meant_calls import ToolSpec, meant_call
 from clew.protocol.messages import (
     DocumentPart,
     ImagePart,
@@ -22,7 +22,6 @@ from clew.protocol.messages import (
     ToolResultPart,
     parts_of,
 )
-from clew.protocol.tools import ToolSpec
 from clew.transcript.chain.view import attachment_text
 
 SYSTEM = "system prompt"

@@ -22,8 +22,8 @@ from clew.protocol.entries import Entry, EventEntry, SystemEntry, SystemPromptEn
 from clew.protocol.event_kinds.context import ColdReturn, ContextItem, ContextMeasured, ContextShare, ViewTrimmed
 from clew.protocol.events import AttemptEnded, Event, Rewound
 from clew.protocol.ids import MAIN_AGENT, MessageId, SessionId
+from clew.protocol.meant_calls import ToolSpec
 from clew.protocol.messages import AssistantMessage, Message
-from clew.protocol.tools import ToolSpec
 from clew.protocol.usage import Usage
 from clew.transcript.chain.links import SNIP, is_boundary, undone_by
 from clew.transcript.log.stamp import Stamp

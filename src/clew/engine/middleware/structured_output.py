@@ -6,7 +6,7 @@ from typing import Any
 from clew.engine.middleware.base import Middleware
 from clew.engine.turn import ENDINGS, Turn, TurnStopped
 from clew.protocol.events import Event, StructuredOutputReady
-from clew.protocol.tools import STRUCTURED_OUTPUT
+from clew.protocol.meant_calls import STRUCTURED_OUTPUT
 from clew.tools.schemas.answer_schema import AnswerSchema, NoJson, json_in
 
 MAX_TRIES = 5

@@ -20,6 +20,7 @@ from clew.llm.request import ModelRequest
 from clew.llm.retry import RetryPolicy, system_random
 from clew.llm.text_calls import find_text_calls
 from clew.protocol.ids import CallId, MessageId
+from clew.protocol.meant_calls import ToolSpec
 from clew.protocol.messages import (
     AssistantMessage,
     Message,
@@ -32,7 +33,6 @@ from clew.protocol.messages import (
     UserMessage,
     parts_of,
 )
-from clew.protocol.tools import ToolSpec
 from clew.protocol.usage import Usage
 
 OUTPUT_TOKENS = 3_000

@@ -34,8 +34,8 @@ from clew.protocol.events import (
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.invocables import InvocableRow
 from clew.protocol.lookups.mcp import ApproveMcp, ListMcp, McpServersListed, ReconnectMcp, ToggleMcp
+from clew.protocol.meant_calls import SEARCH_TOOLS
 from clew.protocol.ops import AddMcpServers, Op
-from clew.protocol.tools import SEARCH_TOOLS
 from clew.system.debug_log import open_debug_log
 from clew.system.environment import tool_environment
 from clew.system.sandbox.plan import SandboxPlan

@@ -38,8 +38,8 @@ from clew.protocol.events import (
     TurnStarted,
 )
 from clew.protocol.ids import MAIN_AGENT, CallId, RequestId
+from clew.protocol.meant_calls import CALL_TOOL
 from clew.protocol.state import SessionState
-from clew.protocol.tools import CALL_TOOL
 
 Doing = Literal[
     "idle", "waiting", "thinking", "writing", "calling", "running", "asking", "retrying", "compacting", "hook"

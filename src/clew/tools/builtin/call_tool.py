@@ -9,8 +9,15 @@ from typing import Any, ClassVar, NoReturn
 
 from msgspec import Struct
 
-from clew.protocol.meant_calls import ARGUMENTS_FIELD, NOT_THROUGH, TOOL_FIELD, given_arguments
-from clew.protocol.tools import CALL_TOOL, SEARCH_TOOLS, ToolSpec
+from clew.protocol.meant_calls import (
+    ARGUMENTS_FIELD,
+    CALL_TOOL,
+    NOT_THROUGH,
+    SEARCH_TOOLS,
+    TOOL_FIELD,
+    ToolSpec,
+    given_arguments,
+)
 from clew.tools.base import Effect, Tool, ToolContext, ToolResult
 from clew.tools.schema import BadArguments
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 from msgspec import Meta, Struct
 
 from clew.permissions.access import Access, ToolAccess
-from clew.protocol.tools import CALL_TOOL, SEARCH_TOOLS
+from clew.protocol.meant_calls import CALL_TOOL, SEARCH_TOOLS
 from clew.tools.base import Effect, Tool, ToolContext, ToolResult
 from clew.tools.deferred.described import properties_of
 from clew.tools.deferred.ranking import Document, Ranking, words_in

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from msgspec import Struct
 
 from clew.permissions.access import Access, ToolAccess
-from clew.protocol.tools import STRUCTURED_OUTPUT, ToolSpec
+from clew.protocol.meant_calls import STRUCTURED_OUTPUT, ToolSpec
 from clew.tools.base import Effect, Tool, ToolContext, ToolResult
 from clew.tools.schema import BadArguments
 from clew.tools.schemas.answer_schema import AnswerSchema

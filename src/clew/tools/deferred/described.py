@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from clew.protocol.tools import ToolSpec
+from clew.protocol.meant_calls import ToolSpec
 from clew.tools.base import Tool, ToolContext, ToolResult
 from clew.tools.extras import answer_schema
 from clew.tools.schema import BadArguments

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import msgspec
 
-from clew.protocol.tools import ToolSpec
+from clew.protocol.meant_calls import ToolSpec
 from clew.text.terminal_text import sanitize
 from clew.tools.deferred.described import properties_of, required_of
 

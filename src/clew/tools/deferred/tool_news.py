@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
 
-from clew.protocol.tools import CALL_TOOL, SEARCH_TOOLS
+from clew.protocol.meant_calls import CALL_TOOL, SEARCH_TOOLS
 
 MAX_BYTES = 1_600
 """With SearchTools and CallTool themselves, that keeps within 2.5 kB."""

@@ -247,14 +247,11 @@ _READS: dict[str, Spec] = {
         _revisions,
     ),
     "cat-file": Spec("-t -s -e -p --allow-unknown-type", "text", _cat_file),
-    "merge-base": Spec("-a --all --octopus --independent --is-ancestor --fork-point", "text"),
     "describe": Spec(
         "--all --tags --contains --abbrev=? --candidates= --exact-match --debug --long --match= --exclude= "
         "--always --first-parent --dirty=? --broken=?",
         "text",
     ),
-    "name-rev": Spec("--tags --refs= --exclude= --all --name-only --no-undefined --always", "text"),
-    "count-objects": Spec("-v -H --verbose --human-readable", "none"),
     "for-each-ref": Spec(
         "--count= --sort= --format= --points-at= --merged=? --no-merged=? --contains=? --no-contains=? "
         "--ignore-case --color=? --exclude=",
@@ -264,17 +261,8 @@ _READS: dict[str, Spec] = {
     "show-ref": Spec(
         "-h -d -s -q --head --heads --branches --tags --dereference --hash=? --verify --quiet --abbrev=?", "text"
     ),
-    "show-branch": Spec(
-        "-r -a --remotes --all --current --topo-order --date-order --sparse --more= --list --merge-base "
-        "--sha1-name --color=? --no-color",
-        "text",
-    ),
     "symbolic-ref": Spec("-q --quiet --short", "text", _one_operand),
-    "cherry": Spec("-v --verbose --abbrev=?", "text"),
     "check-ignore": Spec("-q -v -n -z --quiet --verbose --non-matching --no-index", "paths", needs_operand=True),
-    "check-attr": Spec("-a -z --all --cached", "text"),
-    "check-mailmap": Spec("", "text"),
-    "check-ref-format": Spec("--branch --normalize --allow-onelevel", "text"),
     "version": Spec("--build-options", "none"),
     **RARE_READS,
 }

@@ -19,6 +19,18 @@ def _first_is(*allowed: str):
 
 
 RARE_READS: dict[str, Spec] = {
+    "name-rev": Spec("--tags --refs= --exclude= --all --name-only --no-undefined --always", "text"),
+    "count-objects": Spec("-v -H --verbose --human-readable", "none"),
+    "show-branch": Spec(
+        "-r -a --remotes --all --current --topo-order --date-order --sparse --more= --list --merge-base "
+        "--sha1-name --color=? --no-color",
+        "text",
+    ),
+    "cherry": Spec("-v --verbose --abbrev=?", "text"),
+    "check-attr": Spec("-a -z --all --cached", "text"),
+    "check-mailmap": Spec("", "text"),
+    "check-ref-format": Spec("--branch --normalize --allow-onelevel", "text"),
+    "merge-base": Spec("-a --all --octopus --independent --is-ancestor --fork-point", "text"),
     "apply": Spec(
         "-v -q -p: -C: -z -R -3 --stat --numstat --summary --check --verbose --quiet --recount --reverse --cached "
         "--index --3way --include= --exclude= --whitespace= --ignore-whitespace --ignore-space-change --inaccurate-eof",
