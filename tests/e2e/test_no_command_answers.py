@@ -176,10 +176,14 @@ def test_a_server(tmp_path: Path, tries: list[str]) -> None:
 
 def test_a_held_command_changes_no_state_and_is_told_why(tmp_path: Path) -> None:
     """From inside the sandbox the session is not seen; its process 1 stands for it."""
-    hidden = f"C='{CLEW}'; A=$(echo config); \"$C\" $A set model x/y; echo code $?"  # the judge denies what it can read
-    script = [bash(f"'{CLEW}' config set model x/y"), bash(hidden), {"text": "done"}]
+    script = [
+        bash(f"'{CLEW}' config set model x/y"),
+        bash("sh hidden.sh"),
+        {"text": "done"},
+    ]  # the judge reads no script
     with ModelServer(script) as server:
         place = Place(tmp_path, server.url)
+        (place.project / "hidden.sh").write_text(f"'{CLEW}' config set model x/y; echo code $?\n")
         done = place.run("-p", "go", "--permission-mode", "bypassPermissions")
         assert done.code == 0, done.err
         results = [entry for entry in place.entries() if "code " in str(entry)]
