@@ -52,6 +52,8 @@ class UndoPart(Part):
         self._asking: asyncio.Task[None] | None = None
         self._restoring = False
         """Files are being brought back: nothing that changes files or the conversation may begin."""
+        self._announced = False
+        """The files of the newest restore are back and people know; at most its record is still to be closed."""
 
     def start(self, own: PartSession) -> None:
         """Belong to a session."""
@@ -61,12 +63,14 @@ class UndoPart(Part):
 
     def objection(self, op: Op) -> str:
         """While files are restored nothing else is begun."""
-        return BUSY if self._restoring and isinstance(op, NOT_WHILE_RESTORING) else ""
+        busy = self._restoring and not self._announced
+        return BUSY if busy and isinstance(op, NOT_WHILE_RESTORING) else ""
 
     def on(self, event: Event, agent: AgentId) -> None:
         """The model learns that files are not as it left them."""
         if agent != MAIN_AGENT or not isinstance(event, Rewound):
             return
+        self._announced = True
         if names := [item.path for item in event.files if not item.conflict]:
             more = f" and {len(names) - MAX_NAMED:,} more" if len(names) > MAX_NAMED else ""
             words = "undone changes were made again" if event.direction == "redo" else "changes were taken back"
@@ -88,9 +92,11 @@ class UndoPart(Part):
     async def _back(self, op: Undo | Redo | Rewind) -> Effect:
         if self._session.lost:
             raise OpRefused(f"nothing was changed: {self._session.lost}")
+        if self._announced and self._asking is not None:
+            await asyncio.wait({self._asking})  # it was told already, and only closes its record
         undo = self._between_turns()
 
-        self._restoring = True
+        self._restoring, self._announced = True, False
         try:
             back = await way_back(op, self._session, undo, self._path, self._ask)
         except BaseException:
@@ -134,7 +140,7 @@ class UndoPart(Part):
             await asyncio.gather(self._asking, return_exceptions=True)
 
     async def _preview(self, lookup: PreviewRewind | PreviewUndo | PreviewRedo) -> RewindPreviewed:
-        if self._restoring:
+        if self._restoring and not self._announced:
             raise OpRefused(BUSY)
         undo = self._between_turns()
 
