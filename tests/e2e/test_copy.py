@@ -102,6 +102,7 @@ def test_in_a_default_tmux_a_drag_a_command_and_y_arrive(come: Callable[..., InT
     person.type("/copy\r")
     here.until_held(ANSWER)
 
+    person.sees("ask for something")  # the command was taken, and the prompt is empty again
     person.type("\x14")
     person.sees("reading:")
     person.type("[y")  # to the prompt before, copy
