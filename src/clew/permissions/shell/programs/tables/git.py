@@ -364,7 +364,7 @@ _REACHES: dict[str, tuple[Reach, ...]] = {
 PROGRAMS: dict[str, Program] = {
     "git": Program(
         audit="Reads .git/config, config.worktree, commondir, hooks, attributes and those of gitlinks, all of which "
-        "can name programs. Each setting must be on the list of harmless ones (harmless_settings.py); repository.py "
+        "can name programs. Each setting must be on the list of harmless ones (system/git/settings.py); repository.py "
         "finds the files; fsmonitor, pagers, signatures and optional index writes are switched off in the "
         "environment.",
         version=_VERSION,
