@@ -48,6 +48,20 @@ class AgentSpec(Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     """Of this agent alone; the session's hold besides."""
     effort: str | None = None
+    without: tuple[str, ...] = ()
+    """Tools that it never has, whatever `tools` says."""
+    description: str = ""
+    """When to use it, for the model that chooses."""
+    source: str = "built in"
+    """Where it is defined: `built in`, `--agents`, `SDK`, or a file."""
+    background: bool = False
+    """It always runs in the background."""
+    isolation: Literal["", "worktree"] = ""
+    """`worktree`: it works in a checkout of its own."""
+    needs_servers: tuple[str, ...] = ()
+    """MCP servers without which it does not start."""
+    initial_prompt: str = ""
+    """What is put before the first prompt, where it is the main conversation."""
     sidechain: bool = True
     """It has a transcript of its own beside the session's; false only for the main agent."""
 
