@@ -51,6 +51,10 @@ class TreeBudget:
         total = sum(used, Tally())
         return replace(total, work_ms=max((tally.work_ms for tally in used), default=0))
 
+    def used(self, agent: AgentId) -> Tally:
+        """What one agent used, with its children that have ended."""
+        return used_by(self._accounts[agent].state())
+
     def reserved_besides(self, agent: AgentId) -> Reserved:
         """What the requests of all others that are under way may use."""
         held = [known.held for other, known in self._accounts.items() if other != agent and known.held is not None]

@@ -1,159 +1,41 @@
 """Child agents: made from their parents, run on a prompt, ended with an outcome that is read from their own log."""
 
 import asyncio
-import os
-import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-from msgspec.json import encode
+from msgspec.structs import replace
 
-from clew.agents.budget import used_by
-from clew.agents.log import AgentLog
+from clew.agents.child_body import child_body
+from clew.agents.child_files import AgentMeta, ChildFiles, last_words, spent_in
+from clew.agents.child_run import END_BYTES, ChildRun, Errand
+from clew.agents.outbox import Outbox
+from clew.agents.report import digest, escaped, facts_of
 from clew.agents.runner import AgentBody, AgentRunner, AgentSpec
-from clew.engine.agent import Agent
-from clew.engine.calls import describe
-from clew.engine.compaction.compactor import Compactor
-from clew.engine.compaction.live_state import NothingLive
-from clew.engine.compaction.window_meter import WindowMeter
-from clew.engine.middleware.base import Middleware
-from clew.engine.middleware.compaction import MakeRoom
-from clew.engine.middleware.limits import LimitCheck
-from clew.engine.middleware.reminders import Reminders
-from clew.engine.middleware.repeat_brake import RepeatBrake
-from clew.engine.middleware.secret_warning import SecretWarning
-from clew.engine.middleware.steering import Steering
+from clew.agents.slots import Slots
 from clew.engine.turn import Prompt
-from clew.protocol.entries import SystemPromptEntry
-from clew.protocol.events import Actor, AgentChanged, AgentEnded, AgentStarted, Envelope
-from clew.protocol.ids import AgentId, CallId, PromptId, TaskId, new_uuid
-from clew.protocol.messages import AssistantMessage, text_of
-from clew.protocol.standing import Standing, standing_after
-from clew.system.private_files import replace_private
-from clew.tools.base import ChildResult
-from clew.transcript.chain.conversation import Conversation
-from clew.transcript.log.stamp import Stamp, utc_now
-from clew.transcript.log.store import subagent_meta_path, subagent_path
-from clew.transcript.log.writer import NullWriter, TranscriptSink, TranscriptWriter
+from clew.llm.errors import LLMError
+from clew.protocol.events import (
+    AgentChanged,
+    AgentEnded,
+    AgentStarted,
+    Envelope,
+    PromptAccepted,
+    TaskRow,
+    TurnEnded,
+)
+from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, PromptId, new_uuid
+from clew.protocol.standing import Standing
+from clew.transcript.log.stamp import utc_now
+from clew.transcript.past.reader import LoadedLog
 
 if TYPE_CHECKING:
     from clew.agents.factory import AgentFactory
-    from clew.engine.compaction.compactor import Compactor
 
 MAX_TITLE_CHARS = 200
-
-
-class AgentMeta(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """`agent-<id>.meta.json`: what a child is, beside its transcript."""
-
-    agent_type: str
-    description: str
-    parent: AgentId
-    call_id: CallId | None = None
-    model: str = ""
-    background: bool = False
-    started_at: str = ""
-
-
-class ChildRun:
-    """One child at work, as its parent's tool and the registry of tasks see it."""
-
-    kind = "agent"
-    exit_code = None
-
-    def __init__(
-        self, children: "Children", runner: AgentRunner, body: AgentBody, *, parent: AgentId, title: str
-    ) -> None:
-        self._children = children
-        self._runner = runner
-        self._body = body
-        self.parent = parent
-        self.title = title
-        self.started_s = time.monotonic()
-        self.standing = Standing.STARTING
-        self.by: Actor = "itself"
-        self._stopped_by: Actor | None = None
-        self._life: asyncio.Task[None] | None = None
-
-    @property
-    def agent(self) -> AgentId:
-        """Its id."""
-        return self._runner.agent.id
-
-    @property
-    def task_id(self) -> TaskId:
-        """The same, among tasks."""
-        return TaskId(self.agent)
-
-    @property
-    def body(self) -> AgentBody:
-        """What it is made of."""
-        return self._body
-
-    @property
-    def output_file(self) -> str:
-        """Its transcript."""
-        transcript = self._children.transcript_of(self.agent)
-        return str(transcript or "")
-
-    def begin(self, prompt: str) -> None:
-        """Go to work."""
-        self.standing = Standing.WORKING
-        self._runner.submit(Prompt(content=prompt, prompt_id=PromptId(new_uuid()), origin="agent"))
-        self._life = asyncio.create_task(self._live(), name=f"agent {self.agent}")
-
-    def text(self) -> str:
-        """Its newest words, from its own log."""
-        spoken = (message for message in reversed(self._body.log.conversation.messages()))
-        return next(
-            (words for one in spoken if isinstance(one, AssistantMessage) and (words := text_of(one.content))), ""
-        )
-
-    def last(self, max_chars: int) -> str:
-        """The end of them."""
-        return self.text()[-max_chars:]
-
-    async def result(self) -> ChildResult:
-        """Wait for its end. Whoever is cancelled while waiting stops it: nobody would hear of it."""
-        try:
-            await self._ended()
-        except asyncio.CancelledError:
-            await self.stop("agent")
-            raise
-        return ChildResult(text=self.text(), standing=self.standing, reason=self._body.log.state.last_reason)
-
-    async def stop(self, by: Actor) -> None:
-        """End it; what it did so far stays in its log and is its result."""
-        if self.standing.open:
-            self._stopped_by = self._stopped_by or by
-            await self._runner.stop("closed" if by == "session" else "interrupt")
-        await self._ended()
-
-    async def _ended(self) -> None:
-        if self._life is not None:
-            await asyncio.wait({self._life})
-
-    async def _live(self) -> None:
-        try:
-            await self._runner.settled()
-        finally:
-            await self._children.end(self, self._outcome())
-
-    def _outcome(self) -> AgentEnded:
-        """A limit, a stop or a failure gives back what was done so far, never an empty success."""
-        state = self._body.log.state
-        reason = state.last_reason
-        standing = state.rests or standing_after(reason)
-        if standing is Standing.STOPPED:
-            self.by = self._stopped_by or state.stopped_by or "user"
-        elif standing is Standing.IDLE:
-            standing = Standing.COMPLETED if reason else Standing.FAILED
-        self.standing = standing
-        return AgentEnded(
-            child=self.agent, standing=standing, by=self.by, reason=reason, result=self.text(), tally=used_by(state)
-        )
+MAX_OPEN = 200
+"""Children that work or wait for a place; asking for more is refused."""
 
 
 class Children:
@@ -161,8 +43,21 @@ class Children:
 
     def __init__(self, factory: "AgentFactory") -> None:
         self._factory = factory
+        self.session = factory.session
+        self.slots = Slots(factory.rules.max_at_once)
+        self.refusal = ""
+        """Why nothing new is started: an error that every agent would meet. A person's next prompt takes it away."""
+        self.outbox = Outbox(lambda: self.session.journal, factory.find_runner, wake=factory.rules.wake_parent)
+        self.files = ChildFiles(
+            factory.transcript,
+            factory.session.started.session_id,
+            lambda words: self.session.notice("warning", words, code="log"),
+        )
         self._runs: dict[AgentId, ChildRun] = {}
+        self._closed = False
         factory.session.subscribe_to_all(self._hear)
+
+    # Starting.
 
     def start(
         self,
@@ -173,125 +68,261 @@ class Children:
         call: CallId | None = None,
         title: str = "",
         background: bool = False,
+        name: str = "",
+        model: str = "",
     ) -> ChildRun:
-        """A child at work on the prompt. That it began is on disk, in its parent's log, before it says anything."""
-        session = self._factory.session
-        runner = self._factory.make(spec, self._factory.runner(parent), call=call)
-        body = self._factory.body(runner.agent.id)
-        title = " ".join((title or prompt).split())[:MAX_TITLE_CHARS]
-        run = ChildRun(self, runner, body, parent=parent, title=title)
-        self._runs[run.agent] = run
+        """A child at work on the prompt, or in line for a place. That it began is on disk, in its parent's log, before
+        it says anything. Raises ValueError, in words for the model, and then nothing was started."""
+        self._check(parent, name)
+        above = self._factory.find_runner(parent)
+        assert above is not None
+        try:
+            runner = self._factory.make(spec, above, call=call, model=model)
+        except LLMError as error:
+            raise ValueError(f"the agent was not started: {error}") from error
+        errand = Errand(
+            parent=parent,
+            title=" ".join((title or prompt).split())[:MAX_TITLE_CHARS],
+            call=call,
+            name=name,
+            background=background,
+        )
         meta = AgentMeta(
             agent_type=spec.kind,
-            description=title,
+            description=errand.title,
             parent=parent,
             call_id=call,
             model=runner.agent.model.name,
             background=background,
             started_at=utc_now(),
+            name=name,
         )
-        self._keep_meta(run.agent, meta)
-        started = AgentStarted(child=run.agent, kind=spec.kind, task=title, background=background, call_id=call)
-        session.publish(started, agent=parent)
-        self._factory.shared.registry.add(run, parent, told=False)
+        self.files.keep(runner.agent.id, meta)
+        return self._begin(runner, spec, errand, prompt)
+
+    def reopen(self, agent: AgentId, prompt: str, *, parent: AgentId, background: bool = True) -> ChildRun:
+        """One more run of a child that has ended, from its log. Raises ValueError where that cannot be."""
+        meta = self.files.meta(agent)
+        if meta is None:
+            raise ValueError(f"the agent {agent} cannot go on: nothing in this session says what it is")
+        past = self.files.past(agent)
+        self._check(parent, "")
+        spec = self._factory.spec(meta.agent_type)
+        above = self._factory.find_runner(parent)
+        assert above is not None
+        try:
+            runner = self._factory.make(spec, above, model=meta.model, past=past, agent=agent)
+        except LLMError as error:
+            raise ValueError(f"the agent {agent} cannot go on: {error}") from error
+        path = self.files.transcript(agent)
+        self.files.keep(agent, replace(meta, run_from=path.stat().st_size if path is not None else 0))
+        self.settle_lost(agent)
+        errand = Errand(parent=parent, title=meta.description, name=meta.name, background=background, resumed=True)
+        return self._begin(runner, spec, errand, prompt)
+
+    def _check(self, parent: AgentId, name: str) -> None:
+        rules = self._factory.rules
+        if self._closed:
+            raise ValueError("the agent was not started: the session ends")
+        if self.refusal:
+            raise ValueError(f"the agent was not started, and none is until the user says more: {self.refusal}")
+        if self.depth(parent) >= rules.max_depth:
+            raise ValueError(
+                f"the agent was not started: agents go at most {rules.max_depth} deep here (agents.maxDepth). Do the "
+                "work yourself."
+            )
+        if len(self._runs) >= MAX_OPEN:
+            raise ValueError(f"the agent was not started: {MAX_OPEN} agents work or wait already. Wait for some.")
+        if name and (taken := self.files.named(name)) is not None:
+            raise ValueError(
+                f"there is already an agent named {name!r} ({taken}); talk to it with SendMessage, or give another name"
+            )
+
+    def _begin(self, runner: AgentRunner, spec: AgentSpec, errand: Errand, prompt: str) -> ChildRun:
+        run = ChildRun(
+            self, runner, self._factory.body(runner.agent.id), spec, errand, depth=self.depth(errand.parent) + 1
+        )
+        self._runs[run.agent] = run
+        started = AgentStarted(
+            child=run.agent,
+            kind=spec.kind,
+            task=errand.title,
+            background=errand.background,
+            call_id=errand.call,
+            name=errand.name,
+            resumed=errand.resumed,
+        )
+        self.session.publish(started, agent=errand.parent)
+        self._factory.shared.registry.add(run, errand.parent, told=False)
         run.begin(prompt)
         return run
 
-    def body_of(self, spec: AgentSpec, parent: AgentBody) -> AgentBody:
-        """What a child is made of: its own log, conversation and tools, on what its session shares."""
-        factory, above = self._factory, parent.agent
-        agent_id = AgentId(os.urandom(8).hex())
-        session_id = factory.session.started.session_id
-        path = self.transcript_of(agent_id)
-        sink: TranscriptSink = NullWriter()
-        if path is not None:
-            sink = TranscriptWriter(path, session_id, leased=False, notify=factory.session.notice)
-        tools = parent.tools.child(agent_id, spec.tools, mode=spec.permission_mode)
-        conversation = Conversation(sink, session_id=session_id, sidechain=True)
-        stamp = Stamp(
-            session_id=session_id, cwd=tools.session.cwd, git_branch=parent.log.stamp.git_branch, agent_id=agent_id
-        )
-        log = AgentLog(conversation, sink, stamp, place=lambda: (tools.session.cwd, parent.log.stamp.git_branch))
-        agent = Agent(
-            conversation=conversation,
-            model=factory.connect(spec.model) if spec.model else above.own_model,
-            fallback=above.fallback,
-            system=above.system if spec.system is None else spec.system,
-            tools=tools.tools,
-            effort=spec.effort or above.own_effort,
-            thinking=above.thinking,
-            max_output_tokens=above.max_output_tokens,
-            agent_id=agent_id,
-        )
-        log.keep(SystemPromptEntry(blocks=agent.system, **stamp.keyed()))
-        around = [hook for hook in tools.host.hooks if isinstance(hook, Middleware)]
-        middlewares = (
-            Steering(),
-            LimitCheck(factory.limits, purse=factory.budget.of(agent_id)),
-            LimitCheck(spec.limits, spent=lambda: used_by(log.state), whose="this agent"),
-            Reminders(),
-            RepeatBrake(),
-            SecretWarning(),
-            *around,
-            self._room_maker(agent, tools.session.forget_reads),
-        )
-        return AgentBody(agent=agent, log=log, tools=tools, middlewares=middlewares)
+    def body_of(
+        self,
+        spec: AgentSpec,
+        parent: AgentBody,
+        *,
+        model: str = "",
+        past: LoadedLog | None = None,
+        agent: AgentId | None = None,
+    ) -> AgentBody:
+        """What a child is made of (`child_body`)."""
+        return child_body(self._factory, self.files, spec, parent, model=model, past=past, agent=agent)
 
-    def transcript_of(self, agent: AgentId) -> Path | None:
-        """Where a child's transcript is; None: nothing is kept."""
-        main = self._factory.transcript
-        return subagent_path(main, agent) if main is not None else None
+    # Finding.
 
-    async def end(self, run: ChildRun, ended: AgentEnded) -> None:
+    def depth(self, agent: AgentId) -> int:
+        """How deep an agent lies; the main one is at 0."""
+        run = self._runs.get(agent)
+        return run.depth if run is not None else 0
+
+    def run(self, agent: AgentId) -> ChildRun | None:
+        """A child that has not ended."""
+        return self._runs.get(agent)
+
+    def below(self, agent: AgentId) -> list[ChildRun]:
+        """Its own children that have not ended."""
+        return [run for run in self._runs.values() if run.parent == agent]
+
+    def waited_for(self) -> list[ChildRun]:
+        """Children that a call waits for, outermost first."""
+        return [run for run in self._runs.values() if not run.background]
+
+    def path(self, agent: AgentId) -> tuple[str, ...]:
+        """Who asked whom, from the main agent down: the kinds or names of an agent and of those above it."""
+        found: list[str] = []
+        while (run := self._runs.get(agent)) is not None:
+            found.append(run.errand.name or run.spec.kind)
+            agent = run.parent
+        return tuple(reversed(found))
+
+    def words_of(self, agent: AgentId) -> str:
+        """All of a child's last words, whether it works or has ended. Raises ValueError where its log is gone."""
+        run = self._runs.get(agent)
+        return run.text() if run is not None else last_words(self.files.past(agent))
+
+    # Talking.
+
+    def message(self, wanted: str, text: str, *, sender: AgentId) -> tuple[AgentId, str]:
+        """Data from one agent to another: it joins at the next step of one that works, and goes on with one that has
+        ended. Who got it, and what happens now. Raises ValueError with the reason why nobody did."""
+        agent = AgentId("main") if wanted in ("main", "parent") and sender != MAIN_AGENT else self.files.find(wanted)
+        if wanted == "parent" and (own := self._runs.get(sender)) is not None:
+            agent = own.parent
+        if agent == sender:
+            raise ValueError("an agent does not write to itself")
+        name = self._called(sender)
+        words = f'<agent-message from="{escaped(name)}">\n{escaped(text)}\n</agent-message>'
+        runner = self._factory.find_runner(agent)
+        if runner is not None and not runner.closed:
+            runner.submit(Prompt(content=words, prompt_id=PromptId(new_uuid()), origin="agent"))
+            return agent, "it reads this before its next step"
+        self.reopen(agent, words, parent=sender)
+        return agent, "it had ended and goes on in the background from its log; you are told when it is done"
+
+    def say(self, wanted: str, text: str) -> AgentId:
+        """Words of a person to a child. One that has ended goes on from its log; its parent is told nothing, because
+        the person hears it. Raises ValueError with the reason why nobody got them."""
+        agent = self.files.find(wanted)
+        runner = self._factory.find_runner(agent)
+        if runner is not None and not runner.closed:
+            runner.submit(Prompt(content=text, prompt_id=PromptId(new_uuid()), origin="user"))
+        else:
+            self.refusal = ""
+            self.reopen(agent, text, parent=MAIN_AGENT, background=False)
+        return agent
+
+    def _called(self, agent: AgentId) -> str:
+        run = self._runs.get(agent)
+        return "main" if run is None else run.errand.name or run.agent
+
+    # Ending.
+
+    async def end(self, run: ChildRun) -> None:
         """A child is done: what it started ends with it, its parent is told, and it takes nothing more."""
-        for below in [one for one in self._runs.values() if one.parent == run.agent]:
+        for below in self.below(run.agent):
             await below.stop("agent")
-        for shell in run.body.tools.session.shells_at_work():
+        shells = run.body.tools.session.shells_at_work()
+        for shell in shells:
             await shell.stop("agent")
+        ended = run.settle(tuple(shell.command for shell in shells))
+        if run.is_fatal and not self.refusal:
+            self.refusal = run.error
         del self._runs[run.agent]
-        self._factory.session.publish(ended, agent=run.parent)
+        self.session.publish(ended, agent=run.parent)
         self._factory.shared.registry.changed(run)
         self._factory.forget(run.agent)
         await self._factory.shared.release(run.body.tools.session)
+        if ended.background:
+            self.outbox.send(run.parent)
+
+    def settle_lost(self, agent: AgentId) -> None:
+        """Children of an earlier process that have no end in this agent's log were interrupted: their end is written
+        now, with the report of what their own logs hold, and a notice of it is owed."""
+        state = self.session.journal.log(agent).state
+        lost = [row for row in state.tasks if row.kind == "agent" and row.standing is Standing.INTERRUPTED]
+        for row in lost:
+            if AgentId(row.task_id) not in self._runs:
+                self.session.publish(self._lost(row), agent=agent)
+
+    def _lost(self, row: TaskRow) -> AgentEnded:
+        agent = AgentId(row.task_id)
+        path, meta = self.files.transcript(agent), self.files.meta(agent)
+        ended = AgentEnded(
+            child=agent,
+            standing=Standing.INTERRUPTED,
+            by="session",
+            task=row.title,
+            name=row.name,
+            kind=row.agent_kind,
+            call_id=meta.call_id if meta is not None else None,
+            background=True,
+            output_file=str(path or ""),
+        )
+        if path is None or not path.exists():
+            return ended
+        past = self.files.past(agent)
+        return replace(
+            ended,
+            result=digest(last_words(past), END_BYTES),
+            tally=spent_in(path, meta.run_from if meta is not None else 0),
+            facts=facts_of(past.entries),
+        )
+
+    def close(self) -> None:
+        """The session is about to end: nothing new is started, nobody is woken."""
+        self._closed = True
+        self.outbox.close()
 
     async def settled(self) -> None:
         """Until every child that was stopped has been told of."""
         await asyncio.gather(*(run.stop("session") for run in list(self._runs.values())))
 
-    def _room_maker(self, agent: Agent, forget_reads: Callable[[tuple[str, ...] | None], None]) -> MakeRoom:
-        settings = self._factory.compaction
-        meter = WindowMeter(settings)
-        made: list[Compactor] = []
-
-        def compactor() -> "Compactor":
-            if not made:
-                made.append(
-                    Compactor(agent, settings, meter=meter, live=NothingLive(), forget_reads=forget_reads, log=_nowhere)
-                )
-            return made[0]
-
-        return MakeRoom(settings, meter, compactor)
-
-    def _keep_meta(self, agent: AgentId, meta: AgentMeta) -> None:
-        main = self._factory.transcript
-        if main is None:
+    @asynccontextmanager
+    async def lent(self, parent: AgentId) -> AsyncGenerator[None]:
+        """The parent waits for a child: its place is somebody else's meanwhile."""
+        run = self._runs.get(parent)
+        if run is None:
+            yield
             return
+        run.lend()
         try:
-            replace_private(subagent_meta_path(main, agent), encode(meta) + b"\n")
-        except OSError as error:
-            words = f"what the agent {agent} is could not be written down: {describe(error)}"
-            self._factory.session.notice("warning", words, code="log")
+            yield
+        finally:
+            await run.take_back()
 
     def _hear(self, envelope: Envelope) -> None:
         """The parent tells how its child stands when that changes, so that a child that waits is seen to wait."""
-        run = self._runs.get(envelope.agent)
-        if run is None or not run.standing.open:
+        if envelope.agent == MAIN_AGENT:
+            if isinstance(envelope.event, PromptAccepted) and envelope.event.origin == "user":
+                self.refusal = ""
             return
-        standing = run.body.log.state.standing
+        run = self._runs.get(envelope.agent)
+        if run is None or run.ended is not None:
+            return
+        if isinstance(envelope.event, TurnEnded):
+            run.heard_end(envelope.event)
+        standing = run.state.standing
         if standing.open and standing != run.standing:
             run.standing = standing
             self._factory.session.publish(AgentChanged(child=run.agent, standing=standing), agent=run.parent)
-
-
-def _nowhere(words: str) -> None:
-    """A child's compactions are in its own log."""

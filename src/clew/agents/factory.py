@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from msgspec import Struct
+
 from clew.agents.budget import TreeBudget
 from clew.agents.log import AgentLog, SessionPort
 from clew.agents.runner import GENERAL, AgentBody, AgentRunner, AgentSpec
@@ -15,10 +17,11 @@ from clew.engine.ports import Limits
 from clew.llm.model import Model
 from clew.protocol.events import AttemptEnded, Event, TurnEnded
 from clew.protocol.ids import AgentId, CallId
-from clew.tools.base import AgentPort, ChildAgent
+from clew.tools.base import ORDINARY, AgentPort, ChildAgent, ChildOrder
 
 if TYPE_CHECKING:
     from clew.agents.children import Children
+    from clew.transcript.past.reader import LoadedLog
 
 
 class AgentSession(SessionPort, Protocol):
@@ -38,6 +41,39 @@ class AgentSession(SessionPort, Protocol):
         ...
 
 
+class TreeRules(Struct, frozen=True, kw_only=True):
+    """What holds for all children of a session together (`agents` in the settings)."""
+
+    max_depth: int = 3
+    max_at_once: int = 6
+    auto_background_s: float = 0.0
+    """A call waits so long for its child and then lets it go on in the background; 0: until its end."""
+    wake_parent: bool = True
+    result_bytes: int = 8_192
+
+
+class AgentKinds(Protocol):
+    """Which kinds of agents there are."""
+
+    def find(self, name: str) -> AgentSpec:
+        """A kind by its name; empty: the general one. Raises ValueError, in words for the model."""
+        ...
+
+
+class GivenKinds:
+    """The general kind and some more."""
+
+    def __init__(self, more: Sequence[AgentSpec] = ()) -> None:
+        self._kinds = {spec.kind: spec for spec in (GENERAL, *more)}
+
+    def find(self, name: str) -> AgentSpec:
+        """One of them."""
+        found = self._kinds.get(name or GENERAL.kind)
+        if found is None:
+            raise ValueError(f"there is no agent of the kind {name!r}; kinds are {', '.join(self._kinds)}")
+        return found
+
+
 class AgentFactory:
     """One per session. Every agent that it makes is in the journal, in the budget, and reached by its address."""
 
@@ -52,10 +88,11 @@ class AgentFactory:
         limits: Limits,
         compaction: Compaction,
         make_children: "Callable[[AgentFactory], Children]",
-        kinds: Sequence[AgentSpec] = (),
+        kinds: AgentKinds | None = None,
+        rules: TreeRules | None = None,
     ) -> None:
         """`limits`: the session's. `transcript`: its file; None: nothing is kept. `make_children`: loads what makes,
-        runs and ends children. `kinds`: which children there are besides the general one."""
+        runs and ends children. `kinds`: which children there are; None: the general one. `rules`: for all of them."""
         self.session = session
         self.shared = shared
         self.budget = budget
@@ -64,7 +101,8 @@ class AgentFactory:
         self.limits = limits
         self.compaction = compaction
         self._make_children = make_children
-        self._kinds = {spec.kind: spec for spec in (GENERAL, *kinds)}
+        self.kinds: AgentKinds = kinds or GivenKinds()
+        self.rules = rules or TreeRules()
         self._bodies: dict[AgentId, AgentBody] = {}
         self._runners: dict[AgentId, AgentRunner] = {}
         self._children: Children | None = None
@@ -77,25 +115,29 @@ class AgentFactory:
         *,
         body: AgentBody | None = None,
         call: CallId | None = None,
+        model: str = "",
+        past: "LoadedLog | None" = None,
+        agent: AgentId | None = None,
     ) -> AgentRunner:
         """The runner of a new agent of this kind below `parent`; the main one brings its `body` and has no parent.
-        `call`: what started it. Raises LLMError for a model that cannot be had."""
+        `call`: what started it. `model`: another than its kind's. `past` and `agent`: it is no new one and goes on from
+        this log. Raises LLMError for a model that cannot be had."""
         if body is None:
             assert parent is not None, "only the main agent is made without a parent"
-            body = self.children.body_of(spec, self._bodies[parent.agent.id])
-        agent, log = body.agent, body.log
-        self._bodies[agent.id] = body
-        self.budget.join(agent.id, lambda: log.state)
+            body = self.children.body_of(spec, self._bodies[parent.agent.id], model=model, past=past, agent=agent)
+        made, log = body.agent, body.log
+        self._bodies[made.id] = body
+        self.budget.join(made.id, lambda: log.state)
         runner = AgentRunner(
-            agent=agent,
+            agent=made,
             steps=StepRunner(host=body.tools.host, pending=self.session.pending),
             middlewares=body.middlewares,
-            publish=self._publisher(agent.id),
+            publish=self._publisher(made.id),
             spent=self.budget.spent,
             first_turn=log.state.turns + 1,
             look=body.look,
         )
-        self._runners[agent.id] = runner
+        self._runners[made.id] = runner
         self.session.add_agent(runner, log if spec.sidechain else None, call=call)
         return runner
 
@@ -108,22 +150,33 @@ class AgentFactory:
 
     def spec(self, kind: str) -> AgentSpec:
         """A kind of child by its name; empty: the general one. Raises ValueError."""
-        found = self._kinds.get(kind or GENERAL.kind)
-        if found is None:
-            raise ValueError(f"there is no agent of the kind {kind!r}; kinds are {', '.join(self._kinds)}")
-        return found
+        return self.kinds.find(kind)
 
     def body(self, agent: AgentId) -> AgentBody:
         """What an agent is made of."""
         return self._bodies[agent]
 
-    def runner(self, agent: AgentId) -> AgentRunner:
-        """An agent that has not ended."""
-        return self._runners[agent]
+    def find_runner(self, agent: AgentId) -> AgentRunner | None:
+        """An agent that has not ended; None: it has, or never was."""
+        return self._runners.get(agent)
 
     def port(self, agent: AgentId, call: CallId) -> AgentPort:
         """Through which a call of this agent starts children."""
         return CallPort(self, agent, call)
+
+    def sent_to_background(self, agent: str = "") -> int:
+        """Let the calls that wait for this child, or for any of the main agent's, wait no longer; how many did."""
+        if self._children is None:
+            return 0
+        waiting = [run for run in self._children.waited_for() if (run.agent == agent if agent else run.parent == "main")]
+        for run in waiting:
+            run.to_background()
+        return len(waiting)
+
+    def closing(self) -> None:
+        """The session is about to end: no child is started any more, and nobody is woken."""
+        if self._children is not None:
+            self._children.close()
 
     async def close(self) -> None:
         """The session ends: until every child that was stopped has been told of."""
@@ -147,16 +200,41 @@ class AgentFactory:
 
 
 class CallPort:
-    """Starts children for one call."""
+    """The children of a session, as one call of one agent reaches them."""
 
     def __init__(self, factory: AgentFactory, agent: AgentId, call: CallId) -> None:
         self._factory = factory
         self._agent = agent
         self._call = call
 
-    async def start(self, prompt: str, *, kind: str = "", title: str = "", background: bool = False) -> ChildAgent:
-        """A child of this kind, at work on the prompt. Raises ValueError for a kind that there is not."""
-        spec = self._factory.spec(kind)
+    async def start(self, prompt: str, order: ChildOrder = ORDINARY) -> ChildAgent:
+        """A child at work on the prompt, or in line for it. Raises ValueError for what cannot be."""
+        spec = self._factory.spec(order.kind)
         return self._factory.children.start(
-            spec, prompt, parent=self._agent, call=self._call, title=title, background=background
+            spec,
+            prompt,
+            parent=self._agent,
+            call=self._call,
+            title=order.title,
+            background=order.background or spec.background,
+            name=order.name,
+            model=order.model,
         )
+
+    @property
+    def auto_background_s(self) -> float:
+        """How long a call waits before its child goes on in the background; 0: until its end."""
+        return self._factory.rules.auto_background_s
+
+    @property
+    def result_bytes(self) -> int:
+        """How much of a child's words a call gives back."""
+        return self._factory.rules.result_bytes
+
+    def message(self, wanted: str, text: str) -> tuple[AgentId, str]:
+        """Write to another agent; who got it, and what happens now. Raises ValueError with why nobody did."""
+        return self._factory.children.message(wanted, text, sender=self._agent)
+
+    def words_of(self, agent: AgentId) -> str:
+        """All of an agent's last words. Raises ValueError."""
+        return self._factory.children.words_of(agent)

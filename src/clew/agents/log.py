@@ -8,6 +8,7 @@ import msgspec
 from clew.llm.model import Model
 from clew.protocol.entries import KnownEntry, LastPromptEntry, SessionStateEntry
 from clew.protocol.events import (
+    AgentEnded,
     Answered,
     CompactionEnded,
     Envelope,
@@ -183,7 +184,7 @@ def must_be_synced(event: Event) -> bool:
             return event.kept
         case Answered():
             return True
-        case TurnEnded() | Rewound() | ShellEnded():
+        case TurnEnded() | Rewound() | ShellEnded() | AgentEnded():
             return True
         case _:
             return False

@@ -16,7 +16,7 @@ from clew.engine.calls import describe
 from clew.engine.loop import StepRunner, ended, run_turn
 from clew.engine.middleware.base import Middleware
 from clew.engine.ports import Limits
-from clew.engine.turn import Aside, Look, Prompt, Turn, let_in
+from clew.engine.turn import Aside, Look, Notices, Prompt, Turn, let_in, quiet_notice
 from clew.permissions.access import Mode
 from clew.protocol.event_kinds.turns import INTERNAL_ERROR
 from clew.protocol.events import Event, Notice, PromptQueued, PromptWithdrawn
@@ -132,6 +132,9 @@ class AgentRunner:
             return
         kept = kept or (self.working and prompt.origin == "user" and bool(prompt.prompt_id))
         self._inbox.append(prompt)
+        if prompt.notices is not None:
+            self._wake()  # what it tells is in the log already
+            return
         self._publish(PromptQueued(prompt_id=prompt.prompt_id, content=prompt.content, origin=prompt.origin, kept=kept))
         if kept:
             self._kept.add(prompt.prompt_id)
@@ -143,16 +146,24 @@ class AgentRunner:
             self._jobs.append(job)
             self._wake()
 
-    def join(self, aside: Aside) -> None:
+    def join(self, aside: Aside, *, now: bool = True) -> None:
         """What happened beside the agent joins the conversation: at once when idle, else at the next step boundary or
-        when the work is done. It starts no turn."""
+        when the work is done. It starts no turn. `now` false: not before the next turn."""
         self._asides.append(aside)
-        if not self.working:
+        if now and not self.working:
             self._tell_asides()
 
     def _tell_asides(self) -> None:
         while self._asides:
             self._publish(self._asides.popleft()(self.agent.conversation.leaf))
+
+    def _tell_notices(self) -> None:
+        """A person stopped the turn: what ended beside it joins, and starts no other one."""
+        for prompt in [waiting for waiting in self._inbox if waiting.notices is not None]:
+            self._inbox.remove(prompt)
+            told = prompt.notices() if prompt.notices is not None else Notices()
+            if told.content:
+                self._publish(quiet_notice(told, self.agent.conversation.leaf))
 
     def _wake(self) -> None:
         if not self.working:
@@ -192,7 +203,7 @@ class AgentRunner:
         self._jobs.clear()
         while self._inbox:
             prompt = self._inbox.popleft()
-            if prompt.prompt_id not in self._kept:
+            if prompt.prompt_id not in self._kept and prompt.notices is None:
                 self._publish(PromptWithdrawn(prompt_id=prompt.prompt_id))
         self.interrupt(reason)
         if self._task is not None:
@@ -208,6 +219,8 @@ class AgentRunner:
                 self._doing = "turn"
                 await self._turn(self._inbox.popleft(), abort)
             self._doing = ""
+            if abort.thrown:
+                self._tell_notices()
             self._tell_asides()
             abort = self._abort = Abort()
 

@@ -116,10 +116,19 @@ class TaskRegistry:
         running = [known.work for known in self._known.values() if known.work.standing.open]
         await asyncio.gather(*(work.stop("session") for work in running))
 
+    def find(self, task_id: str) -> TaskWork | None:
+        """A task of this process, by its id or its name."""
+        known = self._known.get(TaskId(task_id)) or self._known.get(TaskId(f"bash_{task_id}"))
+        return known.work if known is not None else None
+
+    def known(self) -> tuple[str, ...]:
+        """The ids of all of them."""
+        return tuple(self._known)
+
     def _find(self, task_id: str) -> _Known:
         known = self._known.get(TaskId(task_id)) or self._known.get(TaskId(f"bash_{task_id}"))
         if known is None:
-            raise NoSuchTask(f"there is no background command {task_id}; known: {', '.join(self._known) or 'none'}")
+            raise NoSuchTask(f"there is no task {task_id}; known: {', '.join(self._known) or 'none'}")
         return known
 
     def _standing_told(self, work: TaskWork) -> str:
@@ -168,3 +177,11 @@ class OwnedTasks:
     def changed(self, work: TaskWork) -> None:
         """It stands otherwise than before."""
         self._registry.changed(work)
+
+    def find(self, task_id: str) -> TaskWork | None:
+        """A task of the session, whoever started it."""
+        return self._registry.find(task_id)
+
+    def known(self) -> tuple[str, ...]:
+        """The ids of all of them."""
+        return self._registry.known()

@@ -273,15 +273,26 @@ class AgentTools(Struct, frozen=True, kw_only=True):
         """What keeps the session's files."""
         return self.shared.undo
 
-    def child(self, agent: AgentId, names: tuple[str, ...] | None = None, *, mode: Mode | None = None) -> "AgentTools":
-        """Tools for a child: of those that its parent is told of, all or the ones of these names, on the same sandbox,
-        rules and kept files, with a memory of their own. `mode`: of its definition; it never makes rights wider."""
+    def child(
+        self,
+        agent: AgentId,
+        names: tuple[str, ...] | None = None,
+        *,
+        mode: Mode | None = None,
+        without: tuple[str, ...] = (),
+    ) -> "AgentTools":
+        """Tools for a child: of those that its parent is told of, all or the ones of these names, but none `without`,
+        on the same sandbox, rules and kept files, with a memory of their own. `mode`: of its definition; it never makes
+        rights wider."""
         session = self.shared.tool_session(agent, self.session.cwd)
         told = {spec.name for spec in self.tools.specs}
         offered = [
             tool
             for tool in self.tools
-            if tool.name in told and tool.name not in NOT_FOR_CHILDREN and (names is None or tool.name in names)
+            if tool.name in told
+            and tool.name not in NOT_FOR_CHILDREN
+            and tool.name not in without
+            and (names is None or tool.name in names)
         ]
         own = {tool.name: tool for tool in builtin_tools(session, allowed=[tool.name for tool in offered])}
         rights = AgentRights(self.permits, mode=mode, parent=self.rights)

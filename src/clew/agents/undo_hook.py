@@ -25,7 +25,7 @@ SCAN_WAIT_S = 2.0
 """The first shell command waits so long for the first scan: most projects are kept by then."""
 PATH_ARGUMENTS = ("file_path", "notebook_path")
 NOT_KEEPING = "file changes are not kept in this session"
-BACKGROUND_TOOLS = frozenset({"BashOutput", "KillShell"})
+BACKGROUND_TOOLS = frozenset({"TaskOutput", "TaskStop"})
 
 
 class FileDeed(NamedTuple):

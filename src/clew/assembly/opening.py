@@ -289,6 +289,7 @@ def join(
         limits=bounds,
         compaction=workspace.settings.compaction,
         make_children=children_of,
+        rules=tree_rules(workspace.settings),
     )
     limits = LimitCheck(bounds, purse=budget.of(MAIN_AGENT))
     looks = [LookAtEnd(toolbox.undo.look_at_end)] if toolbox.undo is not None else []

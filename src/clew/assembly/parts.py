@@ -16,11 +16,11 @@ from clew.host.door import Door
 from clew.host.part import MoreTools, Part, PartSession, PartSetup
 from clew.host.socket_life import SocketPart
 from clew.host.workspace import Workspace
+from clew.parts.agents.part import AgentPart
 from clew.parts.memory.part import MemoryPart
 from clew.parts.notifications.part import NotificationPart
 from clew.parts.plan.part import PlanPart
 from clew.parts.skills.part import SkillPart
-from clew.parts.tasks.part import TaskPart
 from clew.parts.window.part import WindowPart
 from clew.protocol.entries import Entry, SystemPromptEntry
 from clew.tools.toolset import LateTools
@@ -61,7 +61,7 @@ def parts_of(setup: PartSetup, door: Door, more: Sequence[PartMaker] = ()) -> tu
 
         if name := output_style(setup):
             found.append(OutputStylePart(setup, name))
-    found += [PlanPart(setup), TaskPart()]
+    found += [PlanPart(setup), AgentPart()]
     lsp = settings.lsp.mode
     if workspace.trusted and (lsp == "on" or (lsp == "auto" and not request.headless)):
         from clew.parts.language_servers.part import LanguageServerPart  # where one may be asked

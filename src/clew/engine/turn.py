@@ -27,7 +27,7 @@ from clew.protocol.events import (
     PromptWithdrawn,
     TurnEndReason,
 )
-from clew.protocol.ids import EntryId, PromptId, new_entry_id
+from clew.protocol.ids import EntryId, PromptId, TaskId, new_entry_id
 from clew.protocol.messages import Part, ToolCallPart, ToolResultPart, text_of
 from clew.protocol.tally import Tally
 
@@ -98,6 +98,16 @@ class Prompt(Struct, frozen=True, kw_only=True):
     """Calls of the last reply that a process left without a result and that are made again before it joins."""
     expand: "Expand | None" = None
     """It is a slash name of the user's: what it stands for is made when it joins."""
+    notices: "Callable[[], Notices] | None" = None
+    """It tells of tasks that have ended: its words are made when it joins, so that they tell of all until then."""
+
+
+class Notices(Struct, frozen=True, kw_only=True):
+    """What a conversation is told of tasks that have ended."""
+
+    content: str = ""
+    """Empty: all of it was told already, so nothing joins."""
+    tasks: tuple[TaskId, ...] = ()
 
 
 class Expansion(Struct, frozen=True, kw_only=True):
@@ -266,6 +276,11 @@ class Turn:
     def _joined(
         self, prompt: Prompt, word: PromptWord, made: Expansion, *, queued: bool = False
     ) -> Iterator[PromptAccepted]:
+        if prompt.notices is not None:
+            told = prompt.notices()
+            if told.content:
+                yield self.accept(told.content, origin=prompt.origin, notices=told.tasks)
+            return
         yield self.accept(prompt.content, origin=prompt.origin, prompt_id=prompt.prompt_id, queued=queued)
         if made.content:
             yield self.accept(made.content)
@@ -280,6 +295,7 @@ class Turn:
         prompt_id: PromptId = NO_PROMPT,
         continues: bool = False,
         queued: bool = False,
+        notices: tuple[TaskId, ...] = (),
     ) -> PromptAccepted:
         """Input joins the conversation; yielding the event puts it on disk before anything is asked with it."""
         entry_id = new_entry_id()
@@ -289,10 +305,11 @@ class Turn:
             parent_id=self.agent.conversation.leaf,
             content=content,
             origin=origin,
-            hidden=origin == "clew",
+            hidden=origin in ("clew", "task"),
             continues=continues,
             queued=queued,
             prompt_id=prompt_id,
+            notices=notices,
         )
 
     def needs_room(self, full: ContextFull | RequestRefused) -> None:
@@ -331,6 +348,18 @@ class Turn:
         if not self.last.text.strip() and not self.effects:
             return "empty_answer", "the model answered nothing; ask again, or try another model"
         return "completed", ""
+
+
+def quiet_notice(told: Notices, leaf: EntryId | None) -> PromptAccepted:
+    """Notices that join the conversation without a turn."""
+    return PromptAccepted(
+        entry_id=new_entry_id(),
+        parent_id=leaf,
+        content=told.content,
+        origin="task",
+        hidden=True,
+        notices=told.tasks,
+    )
 
 
 def given_back(prompt: Prompt) -> Iterator[Event]:

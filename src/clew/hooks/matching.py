@@ -10,8 +10,9 @@ _PLAIN = re.compile(r"[\w\- ,|]*", re.ASCII)
 ALSO_CALLED = {
     "AskUser": ("AskUserQuestion",),
     "Edit": ("MultiEdit",),
-    "KillShell": ("KillBash",),
-    "BashOutput": ("TaskOutput",),
+    "Agent": ("Task",),
+    "TaskStop": ("KillShell", "KillBash"),
+    "TaskOutput": ("BashOutput",),
 }
 """Our tools that users of Claude Code know under another name too."""
 

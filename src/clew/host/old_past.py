@@ -63,21 +63,7 @@ class OldPast(Past, kw_only=True):
             for event in events_of(entry):
                 state = agent_after(event, state)
         left = left_in(self.entries)
-        state = state.left_behind(left.rest, left.by)
-        lost = [row for row in state.tasks if row.kind == "agent" and row.standing is Standing.INTERRUPTED]
-        return replace(state, children=sum((self._spent_by(AgentId(row.task_id)) for row in lost), state.children))
-
-    def _spent_by(self, child: AgentId) -> Tally:
-        """What a child used whose end nobody wrote down: its own log tells."""
-        tally = Tally()
-        path = subagent_path(self.path, child) if self.path is not None else None
-        if path is None or not path.exists():
-            return tally
-        for located in iterate(path):
-            for event in events_of(located.entry) if located.entry is not None else ():
-                tally = tally.after(event)
-                tally = tally + event.tally if isinstance(event, AgentEnded) else tally
-        return tally
+        return state.left_behind(left.rest, left.by)
 
 
 def is_state(entry: Entry) -> bool:

@@ -125,7 +125,7 @@ def interrupted_words(state: AgentState) -> tuple[str, ...]:
     return tuple(
         f"{row.task_id} ({' '.join(row.title.split())[:MAX_TITLE_CHARS]}) was interrupted: its process ended"
         for row in state.tasks
-        if row.standing is Standing.INTERRUPTED
+        if row.standing is Standing.INTERRUPTED and row.kind != "agent"  # these are told of by a notice
     )
 
 

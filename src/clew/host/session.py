@@ -41,8 +41,9 @@ class Journal:
         self.main = main
 
     def open(self, agent: AgentId, log: AgentLog) -> None:
-        """One more agent, with a transcript of its own."""
+        """One more agent, with a transcript of its own; or one that had ended and goes on."""
         self._logs[agent] = log
+        self._ended.discard(agent)
 
     @property
     def state(self) -> SessionState:

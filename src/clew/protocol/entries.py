@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from clew.protocol.display import Block
 from clew.protocol.events import Durable, PromptOrigin, Refuser
-from clew.protocol.ids import AgentId, CallId, EntryId, PromptId, RequestId, SessionId
+from clew.protocol.ids import AgentId, CallId, EntryId, PromptId, RequestId, SessionId, TaskId
 from clew.protocol.meant_calls import ToolSpec
 from clew.protocol.messages import AssistantMessage, UserMessage
 from clew.protocol.state import AgentState
@@ -55,6 +55,8 @@ class UserEntry(ChainEntry, frozen=True, kw_only=True, tag="user"):
     queued: bool = False
     prompt_id: PromptId = PromptId("")
     """Of a prompt that stands in the log as queued: it waits no more."""
+    notices: tuple[TaskId, ...] = ()
+    """The tasks whose end it tells."""
     tool_use_result: Any = None
     """Structured form of a tool result. Ours is a `ResultDetails`; other programs have their own."""
     source_tool_assistant_uuid: EntryId | None = field(default=None, name="sourceToolAssistantUUID")

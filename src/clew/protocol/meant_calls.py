@@ -39,8 +39,25 @@ NOT_THROUGH = (CALL_TOOL, SEARCH_TOOLS)
 """Tools that are only called directly: through `CallTool` they mean nothing else."""
 
 
+OLD_NAMES: dict[str, tuple[str, str]] = {
+    "BashOutput": ("TaskOutput", "bash_id"),
+    "KillShell": ("TaskStop", "shell_id"),
+    "Task": ("Agent", ""),
+}
+"""Tools that were called otherwise: the name of today, and the field that is `task_id` today."""
+
+
+def renamed(call: ToolCallPart) -> ToolCallPart:
+    """A call by an old name, as it is made today."""
+    name, field = OLD_NAMES[call.name]
+    given = {("task_id" if key == field else key): value for key, value in call.arguments.items()}
+    return replace(call, name=name, arguments=given)
+
+
 def meant_call(call: ToolCallPart) -> ToolCallPart:
     """The call that this one stands for; itself where it stands for none, or does not say which."""
+    if call.name in OLD_NAMES:
+        return renamed(call)
     if call.name != CALL_TOOL or call.raw_arguments is not None:
         return call
     name = call.arguments.get(TOOL_FIELD)

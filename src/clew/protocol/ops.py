@@ -59,8 +59,19 @@ class WithdrawPrompt(OpBase, frozen=True, kw_only=True, tag="prompt.withdraw"):
 
 
 class SendToBackground(OpBase, frozen=True, kw_only=True, tag="shell.to_background"):
-    """Commands that calls of the main agent wait for go on in the background; each call ends with the id of its shell.
-    Rejected when none runs."""
+    """Commands and agents that calls wait for go on in the background; each call ends with the id of its task. Rejected
+    when none runs."""
+
+    task_id: str = ""
+    """One agent; empty: all that the main agent waits for."""
+
+
+class MessageAgent(OpBase, frozen=True, kw_only=True, tag="agent.message"):
+    """Words of a person to a child agent: one at work reads them before its next step, one that has ended goes on from
+    its log. Rejected where there is none of this id or name."""
+
+    to: str
+    text: str
 
 
 class SendQueued(OpBase, frozen=True, kw_only=True, tag="prompt.send_queued"):

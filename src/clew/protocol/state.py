@@ -51,7 +51,7 @@ from clew.protocol.event_kinds.turns import (
     TurnStarted,
 )
 from clew.protocol.event_kinds.words import PermissionModeChanged, RecapReady, TitleChanged
-from clew.protocol.ids import MAIN_AGENT, AgentId
+from clew.protocol.ids import MAIN_AGENT, AgentId, TaskId
 from clew.protocol.messages import text_of
 from clew.protocol.standing import STOPPED_BY, Actor, Standing, standing_after, standing_of
 from clew.protocol.tally import Tally
@@ -113,6 +113,8 @@ class AgentState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Work beside its turns, and its child agents: what is open, and the newest that ended; oldest first."""
     children: Tally = Tally()
     """What its children used that have ended."""
+    owed: tuple[AgentEnded, ...] = ()
+    """Ends of background children that its conversation does not tell of yet, oldest first."""
     meter: ContextMeasured | None = None
     """How full the window was when it was last measured."""
 
@@ -260,7 +262,17 @@ def _(event: PromptWithdrawn, state: AgentState) -> AgentState:
 def _(event: PromptAccepted, state: AgentState) -> AgentState:
     queued = tuple(item for item in state.queued if item.prompt_id != event.prompt_id)
     last = state.last_prompt if event.hidden else text_of(event.content)[:MAX_PROMPT_CHARS]
-    return replace(state, queued=queued, last_prompt=last)
+    return replace(state, queued=queued, last_prompt=last, owed=_still_owed(state.owed, event.notices))
+
+
+def _still_owed(owed: tuple[AgentEnded, ...], told: tuple[TaskId, ...]) -> tuple[AgentEnded, ...]:
+    """Without the oldest end of each task that was told of; one that ended twice is told of twice."""
+    rest = list(owed)
+    for task in told:
+        found = next((end for end in rest if end.child == task), None)
+        if found is not None:
+            rest.remove(found)
+    return owed if not told else tuple(rest)
 
 
 @_fold.register
@@ -393,5 +405,8 @@ def _(event: ShellEnded, state: AgentState) -> AgentState:
 
 @_fold.register(TaskStarted | AgentStarted | TaskChanged | AgentChanged | TaskEnded | AgentEnded)
 def _(event: TaskNews, state: S) -> S:
-    children = state.children + event.tally if isinstance(event, AgentEnded) else state.children
-    return replace(state, tasks=tasks_after(event, state.tasks), children=children)
+    state = replace(state, tasks=tasks_after(event, state.tasks))
+    if not isinstance(event, AgentEnded):
+        return state
+    owed = (*state.owed, event) if event.background else state.owed
+    return replace(state, children=state.children + event.tally, owed=owed)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from clew.permissions.access import Access, ToolAccess
 from clew.protocol.display import Block, ChangesBlock, DiffBlock
-from clew.protocol.events import Actor, PlanAnswered, Question, RuleOffer
+from clew.protocol.events import Actor, AgentEnded, PlanAnswered, Question, RuleOffer
 from clew.protocol.ids import AgentId, CallId, TaskId
 from clew.protocol.meant_calls import ToolSpec
 from clew.protocol.messages import ResultContent
@@ -132,14 +132,27 @@ class TaskPort(Protocol):
         """It stands otherwise than before; when it has ended, that is told once."""
         ...
 
+    def find(self, task_id: str) -> TaskWork | None:
+        """A task of the session, whoever started it; None: there is none, or it is forgotten."""
+        ...
 
-class ChildResult(Struct, frozen=True, kw_only=True):
-    """What came of a child agent: its last words, read from its own log, and how it ended."""
+    def known(self) -> tuple[str, ...]:
+        """The ids of all of them."""
+        ...
 
-    text: str
-    standing: Standing
-    reason: str
-    """How its last turn ended (`TurnEndReason`)."""
+
+class ChildOrder(Struct, frozen=True, kw_only=True):
+    """How a child agent is wanted."""
+
+    kind: str = ""
+    """Empty: the general one."""
+    title: str = ""
+    background: bool = False
+    name: str = ""
+    model: str = ""
+
+
+ORDINARY = ChildOrder()
 
 
 class ChildAgent(Protocol):
@@ -150,17 +163,55 @@ class ChildAgent(Protocol):
         """Its id."""
         ...
 
-    async def result(self) -> ChildResult:
-        """Wait for its end. Whoever is cancelled while waiting stops the child."""
+    @property
+    def background(self) -> bool:
+        """Nobody waits for it."""
+        ...
+
+    @property
+    def output_file(self) -> str:
+        """Its transcript; empty: nothing is kept."""
+        ...
+
+    def text(self) -> str:
+        """Its newest words."""
+        ...
+
+    async def outcome(self, *, up_to_s: float = 0.0) -> AgentEnded | None:
+        """Wait for its end; None: it went on in the background, after this time or because somebody wanted that.
+        Whoever is cancelled while waiting stops the child."""
+        ...
+
+    def report(self, ended: AgentEnded, max_bytes: int) -> str:
+        """What a call that waited answers: its words within so many bytes, and the facts beside them."""
         ...
 
 
 class AgentPort(Protocol):
-    """Through which a tool starts an agent below the one that called it."""
+    """Through which a tool reaches the agents below the one that called it."""
 
-    async def start(self, prompt: str, *, kind: str = "", title: str = "", background: bool = False) -> ChildAgent:
-        """A child of this kind, at work on the prompt. Raises ValueError for a kind that there is not, in words for the
+    async def start(self, prompt: str, order: ChildOrder = ORDINARY) -> ChildAgent:
+        """A child at work on the prompt, or in line for a place. Raises ValueError for what cannot be, in words for the
         model."""
+        ...
+
+    @property
+    def auto_background_s(self) -> float:
+        """How long a call waits before its child goes on in the background; 0: until its end."""
+        ...
+
+    @property
+    def result_bytes(self) -> int:
+        """How much of a child's words a call gives back."""
+        ...
+
+    def message(self, wanted: str, text: str) -> tuple[AgentId, str]:
+        """Write to another agent by its id or name; who got it, and what happens now. Raises ValueError with why nobody
+        did."""
+        ...
+
+    def words_of(self, agent: AgentId) -> str:
+        """All of an agent's last words. Raises ValueError."""
         ...
 
 
@@ -196,6 +247,10 @@ class Tool(ABC, Generic[P]):
     hint: str = ""
     """When to use it, in a few words; for the search among tools that the model was not told of in full."""
     params: ClassVar[type[Struct]]
+    words: ClassVar[str] = ""
+    """The file beside its module that holds its description; empty: the one of the module's name."""
+    untold: ClassVar[frozenset[str]] = frozenset()
+    """Parameters that it takes, because models of other programs give them, and that its schema does not name."""
     shell: ClassVar[bool] = False
     """A failing call cancels its siblings that are shell calls too."""
     max_result_chars: ClassVar[int] = 50_000
@@ -210,11 +265,15 @@ class Tool(ABC, Generic[P]):
         """The words the model reads: the `.md` file beside the tool's module."""
         source = sys.modules[type(self).__module__].__file__
         assert source is not None
-        return Path(source).with_suffix(".md").read_text(encoding="utf-8").strip()
+        file = Path(source).with_name(self.words) if self.words else Path(source).with_suffix(".md")
+        return file.read_text(encoding="utf-8").strip()
 
     def spec(self) -> ToolSpec:
         """What the model is told. Constant within a session."""
-        return ToolSpec(name=self.name, description=self.description, schema=schema_of(self.params))
+        schema = schema_of(self.params)
+        for name in self.untold:
+            del schema["properties"][name]
+        return ToolSpec(name=self.name, description=self.description, schema=schema)
 
     def decode(self, arguments: Mapping[str, Any]) -> P:
         """The typed parameters. Raises BadArguments with words for the model."""

@@ -134,6 +134,10 @@ class ToolSession:
             return ()
         return tuple(shell for shell in self._shells.background.values() if shell.ended is None)
 
+    def sent_to_background(self) -> int:
+        """Let the calls that wait for a command wait no longer; how many did."""
+        return self._shells.send_to_background() if self._shells is not None else 0
+
     def all_shells(self) -> "dict[str, Background]":
         """Every command that was started in the background, by its id."""
         return self._shells.background if self._shells is not None else {}

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from clew.agents.budget import TreeBudget
 from clew.agents.children import Children
-from clew.agents.factory import AgentFactory
+from clew.agents.factory import AgentFactory, GivenKinds, TreeRules
 from clew.agents.log import AgentLog
 from clew.agents.runner import MAIN, AgentBody, AgentSpec
 from clew.agents.toolbox import SessionTools, open_tools
@@ -24,7 +24,7 @@ from clew.host.session import Journal, Session
 from clew.host.slash_names import SlashNames
 from clew.host.workspace import open_workspace, remember_trust
 from clew.llm.scripted import ScriptedModel
-from clew.parts.tasks.part import TaskPart
+from clew.parts.agents.part import AgentPart
 from clew.parts.undo.part import UndoPart
 from clew.permissions.access import Access, ToolAccess
 from clew.protocol.events import SessionStarted
@@ -32,7 +32,7 @@ from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.meant_calls import ToolSpec
 from clew.protocol.ops import Close
 from clew.protocol.standing import Standing
-from clew.tools.base import Effect, Tool, ToolContext, ToolResult
+from clew.tools.base import ChildOrder, Effect, Tool, ToolContext, ToolResult
 from clew.transcript.chain.conversation import Conversation
 from clew.transcript.log.stamp import Stamp
 from clew.transcript.log.writer import TranscriptWriter
@@ -66,13 +66,15 @@ class StartAgent(Tool[Wish]):
     async def run(self, params: Wish, context: ToolContext) -> ToolResult:
         assert context.agents is not None
         try:
-            child = await context.agents.start(params.prompt, kind=params.kind, background=not params.wait)
+            order = ChildOrder(kind=params.kind, background=not params.wait)
+            child = await context.agents.start(params.prompt, order)
         except ValueError as error:
             return ToolResult(text=str(error), is_error=True)
         if not params.wait:
             return ToolResult(text=f"started {child.agent}")
-        result = await child.result()
-        return ToolResult(text=result.text, is_error=result.standing is not Standing.COMPLETED)
+        ended = await child.outcome()
+        assert ended is not None
+        return ToolResult(text=child.text(), is_error=ended.standing is not Standing.COMPLETED)
 
 
 class House:
@@ -87,6 +89,7 @@ class House:
         limits: Limits | None = None,
         mode: str = "default",
         kept: bool = True,
+        rules: TreeRules | None = None,
     ) -> None:
         self.project = base / "project"
         self.project.mkdir(exist_ok=True)
@@ -103,7 +106,7 @@ class House:
         conversation = Conversation(sink, session_id=SESSION, entries=past)
         log = AgentLog(conversation, sink, Stamp(session_id=SESSION, cwd=str(self.project)))
         self.door = Door()
-        parts = (TaskPart(), UndoPart())
+        parts = (AgentPart(), UndoPart())
         self.session = Session(
             started=STARTED,
             journal=Journal(log, on_lost=lambda why: self.session.lose(why)),
@@ -121,7 +124,8 @@ class House:
             transcript=self.path,
             limits=bounds,
             compaction=Compaction(),
-            kinds=kinds,
+            kinds=GivenKinds(kinds),
+            rules=rules,
         )
         agent = Agent(conversation=conversation, model=models["main"], system=("test",), tools=tools.tools)
         middlewares = [Steering(), LimitCheck(bounds, purse=budget.of(MAIN_AGENT))]

@@ -37,7 +37,7 @@ Trigger = Literal["idle", "size", "asked", "overflow", "media", "media_limit"]
 than a request may carry."""
 
 FILE_TOOLS = READ_TOOLS | EDIT_TOOLS
-CLEARABLE = FILE_TOOLS | SHELL_TOOLS | {"BashOutput", "Grep", "Glob", "LS", "WebFetch", "WebSearch"}
+CLEARABLE = FILE_TOOLS | SHELL_TOOLS | {"BashOutput", "TaskOutput", "Grep", "Glob", "LS", "WebFetch", "WebSearch"}
 """Tools whose output can be had again, or was of use only when it came."""
 PATH_ARGUMENTS = ("file_path", "notebook_path", "path")
 SAMPLE_CHARS, MAX_SAMPLE_CHARS = 1_000, 50_000

@@ -8,13 +8,13 @@ from typing import Any
 
 from clew.agents.runner import Job
 from clew.agents.undo_hook import UndoHook
-from clew.host.part import Effect, OpHandlers, OpRefused, Part, PartSession, nothing
+from clew.host.part import Effect, OpHandlers, OpRefused, Part, PartSession
 from clew.host.session import Session
 from clew.protocol.display import ChangesBlock, DiffBlock
 from clew.protocol.events import Event, ShellEnded, ShellProgress, ShellStarted
 from clew.protocol.ids import MAIN_AGENT, EntryId, RequestId, new_entry_id, new_uuid
 from clew.protocol.lookups.base import Lookup
-from clew.protocol.ops import Interrupt, Op, RunShell, SendToBackground
+from clew.protocol.ops import Interrupt, Op, RunShell
 from clew.text.redact import redact
 from clew.tools.extras import process, shells
 from clew.tools.output_buffer import OutputBuffer
@@ -95,18 +95,13 @@ class ShellPart(Part):
         self._undo: UndoHook | None = own.toolbox.undo
 
     def ops(self) -> OpHandlers:
-        """A command that a person typed, and one of the agent's that they do not want to wait for."""
-        return {RunShell: self._understood, SendToBackground: self._to_background}
+        """A command that a person typed."""
+        return {RunShell: self._understood}
 
     def heard(self, asked: Op | Lookup[Any]) -> None:
         """An interrupt stops what runs beside a turn; a job is stopped by its runner."""
         if isinstance(asked, Interrupt) and asked.agent == MAIN_AGENT:
             self._stop_beside()
-
-    async def _to_background(self, op: SendToBackground) -> Effect:
-        if not self._tools.shells.send_to_background():
-            raise OpRefused("no command runs that could go on in the background")
-        return nothing
 
     async def _understood(self, op: RunShell) -> Effect:
         """What running it means. Raises OpRefused."""

@@ -26,6 +26,13 @@ class TaskRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Who brought it to stand so; empty: it has not changed since it began."""
     exit_code: int | None = None
     doing: str = ""
+    background: bool = False
+    """Of an agent: nobody waits for it."""
+    name: str = ""
+    agent_kind: str = ""
+    tokens: int = 0
+    cost_usd: float = 0.0
+    """What an agent used; only in answers."""
     age_s: float = 0.0
     """Since it was started; only in answers."""
     tail: tuple[str, ...] = ()
@@ -34,8 +41,28 @@ class TaskRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where all of its output is; empty: nowhere."""
 
 
+class AgentFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What code read in a child's log about one run of it: the half of a report that nobody has to believe."""
+
+    files: tuple[str, ...] = ()
+    """Files that it created, changed or deleted, with the count of lines: `a.py +3 -1`."""
+    commands: int = 0
+    failed: tuple[str, ...] = ()
+    """Commands that ended with another code than 0, with it: `exit 2: make`."""
+    tests: str = ""
+    """How the last test run ended; empty: none ran."""
+    commits: tuple[str, ...] = ()
+    """Commits, pushes and pull requests."""
+    denied: tuple[str, ...] = ()
+    """What it asked for and did not get."""
+    left_running: tuple[str, ...] = ()
+    """Commands that still ran when it ended; they were ended with it."""
+    against: tuple[str, ...] = ()
+    """What it says and its log speaks against, by kind of fact."""
+
+
 class AgentStarted(DurableEvent, frozen=True, kw_only=True, tag="agent.started"):
-    """A child agent began; told by its parent. It has a transcript of its own."""
+    """A run of a child agent began; told by its parent. The child has a transcript of its own."""
 
     child: AgentId
     kind: str
@@ -43,6 +70,10 @@ class AgentStarted(DurableEvent, frozen=True, kw_only=True, tag="agent.started")
     background: bool = False
     call_id: CallId | None = None
     """The call that started it."""
+    name: str = ""
+    """By which messages find it besides its id; unique in the session."""
+    resumed: bool = False
+    """It had ended before and goes on from its log."""
 
 
 class AgentChanged(DurableEvent, frozen=True, kw_only=True, tag="agent.changed"):
@@ -51,20 +82,36 @@ class AgentChanged(DurableEvent, frozen=True, kw_only=True, tag="agent.changed")
     child: AgentId
     standing: Standing
     doing: str = ""
+    background: bool = False
+    """From here on nobody waits for it: its parent is told of its end by a notice."""
 
 
 class AgentEnded(DurableEvent, frozen=True, kw_only=True, tag="agent.ended"):
-    """A child agent is done; told by its parent. One per AgentStarted; none, where the process died before."""
+    """A run of a child agent is over; told by its parent. One per AgentStarted: where the process died before, whoever
+    opens the log again writes it."""
 
     child: AgentId
     standing: Standing
     by: Actor = "itself"
     reason: str = ""
     """How its last turn ended (`TurnEndReason`)."""
+    error: str = ""
+    """Why it failed, in words."""
     result: str = ""
-    """Its last words."""
+    """Its last words; of many the first and the last paragraph."""
     tally: Tally = Tally()
-    """What it used, its own children included."""
+    """What this run used, its own children included."""
+    task: str = ""
+    name: str = ""
+    kind: str = ""
+    call_id: CallId | None = None
+    background: bool = False
+    """Nobody waited for it: a notice is owed until a prompt names it in its `notices`."""
+    facts: AgentFacts = AgentFacts()
+    output_file: str = ""
+    """Its transcript."""
+    worktree: str = ""
+    """Where its changes are, when it had a checkout of its own and that stays."""
 
 
 class TaskStarted(DurableEvent, frozen=True, kw_only=True, tag="task.started"):
@@ -112,11 +159,20 @@ def tasks_after(event: TaskNews, tasks: tuple[TaskRow, ...]) -> tuple[TaskRow, .
             row = TaskRow(task_id=task_id, kind=kind, title=title, owner=event.owner, output_file=event.output_file)
             return _with_task(tasks, row)
         case AgentStarted(child=child, task=title):
-            return _with_task(tasks, TaskRow(task_id=TaskId(child), kind="agent", title=title))
+            row = TaskRow(
+                task_id=TaskId(child),
+                kind="agent",
+                title=title,
+                background=event.background,
+                name=event.name,
+                agent_kind=event.kind,
+            )
+            return _with_task(tasks, row)
         case TaskChanged(task_id=task_id, standing=standing, doing=doing):
             return _told_of(tasks, task_id, standing=standing, by=event.by, doing=doing)
         case AgentChanged(child=child, standing=standing, doing=doing):
-            return _told_of(tasks, TaskId(child), standing=standing, doing=doing)
+            beside = {"background": True} if event.background else {}
+            return _told_of(tasks, TaskId(child), standing=standing, doing=doing, **beside)
         case TaskEnded(task_id=task_id, standing=standing):
             return _told_of(tasks, task_id, standing=standing, by=event.by, exit_code=event.exit_code, doing="")
         case AgentEnded(child=child, standing=standing):

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from clew.protocol.base import DurableEvent, LiveEvent
 from clew.protocol.display import Block, ChangesBlock, DiffBlock
-from clew.protocol.ids import CallId, EntryId, MessageId, PromptId, RequestId
+from clew.protocol.ids import CallId, EntryId, MessageId, PromptId, RequestId, TaskId
 from clew.protocol.messages import Part, ToolCallPart, ToolResultPart
 from clew.protocol.standing import Actor
 from clew.protocol.usage import Usage
@@ -68,8 +68,9 @@ TurnEndReason = Literal[
 `no_structured_output`: no answer had the shape that was asked for. `not_sent`: a slash name of the user's could not be
 made into a prompt, so nothing was asked."""
 
-PromptOrigin = Literal["user", "agent", "shell", "schedule", "clew"]
-"""Who put input into the conversation. `clew`: the program itself; such input is hidden."""
+PromptOrigin = Literal["user", "agent", "task", "shell", "schedule", "clew"]
+"""Who put input into the conversation. `agent`: another agent, by its task or a message. `task`: work beside the
+conversation that has ended. `clew`: the program itself. Input of the last two is hidden."""
 
 AttemptOutcome = Literal["completed", "kept", "withdrawn", "interrupted", "failed"]
 """`kept`: the stream broke after something had taken effect, so whole parts and results stay. `failed`: it brought
@@ -122,6 +123,8 @@ class PromptAccepted(DurableEvent, frozen=True, kw_only=True, tag="prompt.accept
     queued: bool = False
     """It was typed while the agent worked and joined at a step boundary."""
     prompt_id: PromptId = PromptId("")
+    notices: tuple[TaskId, ...] = ()
+    """The tasks whose end it tells: from here on no notice of these is owed."""
 
 
 class StepStarted(LiveEvent, frozen=True, kw_only=True, tag="step.started"):

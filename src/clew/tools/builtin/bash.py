@@ -271,7 +271,7 @@ class Bash(BuiltinTool[BashParams]):
         """The person did not want to wait for it."""
         block = TerminalBlock(command=command, output=shown, exit_code=None, background_id=shell.id)
         words = (
-            f"The user sent it to the background: it runs on as {shell.id}. Look with BashOutput, end with KillShell."
+            f"The user sent it to the background: it runs on as {shell.id}. Look with TaskOutput, end with TaskStop."
         )
         text = "\n".join(part for part in (shown.rstrip("\n"), words) if part)
         return ToolResult(text=text, display=(block,))
@@ -304,7 +304,7 @@ class Bash(BuiltinTool[BashParams]):
         shell = await self.session.shells.start_background(params.command, cwd, plan)
         where = f" Its output goes to {shell.output.path}." if shell.output.path else ""
         block = TerminalBlock(command=params.command, output="", exit_code=None, background_id=shell.id)
-        text = f"Running in the background as {shell.id}.{where} Look with BashOutput, end with KillShell."
+        text = f"Running in the background as {shell.id}.{where} Look with TaskOutput, end with TaskStop."
         if plan is not None and not plan["guarded"]:
             text += f" {SHUT_HINT}"
         return ToolResult(text=text, display=(block,))

@@ -99,6 +99,7 @@ def _spoken(
                 continues=event.continues,
                 queued=event.queued,
                 prompt_id=event.prompt_id,
+                notices=event.notices,
                 **stamp.chain(event.parent_id),
             )
             return (prompt,)

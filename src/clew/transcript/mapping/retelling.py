@@ -85,6 +85,7 @@ def _from_user(entry: UserEntry) -> tuple[Durable, ...]:
             continues=entry.continues,
             queued=entry.queued,
             prompt_id=entry.prompt_id,
+            notices=entry.notices,
         )
         return (prompt,)
     details = details_of(entry.tool_use_result)

@@ -1,0 +1,80 @@
+"""Agents and tasks of a session, as people reach them: what runs beside the conversation, its end, words to an agent."""
+
+from clew.agents.factory import AgentFactory
+from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, nothing
+from clew.host.session import EndReason, Session
+from clew.protocol.ids import MAIN_AGENT
+from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask, TaskShown, TasksListed
+from clew.protocol.ops import MessageAgent, SendToBackground
+from clew.protocol.standing import Standing
+
+
+class AgentPart(Part):
+    """The child agents and the registry of tasks. What runs them is loaded by the first of them, or by a past that left
+    some behind."""
+
+    def start(self, own: PartSession) -> None:
+        """Belong to a session. What an earlier process left unsettled is settled now, before anything else happens."""
+        self._session: Session = own.session
+        self._tools = own.toolbox.shared
+        self._own_tools = own.toolbox.session
+        self._agents: AgentFactory = own.agents
+        state = own.session.journal.main.state
+        if any(row.kind == "agent" and row.standing is Standing.INTERRUPTED for row in state.tasks) or state.owed:
+            self._agents.children.settle_lost(MAIN_AGENT)
+            self._agents.children.outbox.send(MAIN_AGENT, quietly=True)
+
+    async def stop(self) -> None:
+        """What runs beside the conversation ends with it, and that is told."""
+        self._agents.closing()
+        await self._tools.end_tasks()
+
+    async def leave(self, reason: EndReason) -> None:
+        """Until every child that was stopped has been told of."""
+        await self._agents.close()
+
+    def ops(self) -> OpHandlers:
+        """What people want of agents."""
+        return {MessageAgent: self._message, SendToBackground: self._to_background}
+
+    def lookups(self) -> Answerers:
+        """What front ends ask about tasks."""
+        return {ListTasks: self._list, ShowTask: self._show, StopTask: self._stop}
+
+    async def _message(self, op: MessageAgent) -> Effect:
+        """Words of a person to a child: to one that has ended they go on from its log, and its parent is not told."""
+        if self._session.lost:
+            raise OpRefused(f"nothing was sent: {self._session.lost}")
+        if not op.text.strip():
+            raise OpRefused("the message is empty, so nothing was sent")
+        try:
+            self._agents.children.say(op.to, op.text)
+        except ValueError as error:
+            raise OpRefused(f"nothing was sent: {error}") from error
+        return nothing
+
+    async def _to_background(self, op: SendToBackground) -> Effect:
+        """Commands and agents that a call waits for; one of them, where the op names it."""
+        shells = 0 if op.task_id else self._own_tools.sent_to_background()
+        agents = self._agents.sent_to_background(op.task_id)
+        if not shells and not agents:
+            raise OpRefused("nothing runs that could go on in the background")
+        return nothing
+
+    async def _list(self, lookup: ListTasks) -> TasksListed:
+        return TasksListed(tasks=self._tools.registry.rows())
+
+    async def _show(self, lookup: ShowTask) -> TaskShown:
+        row, output = self._tools.registry.shown(lookup.task_id)
+        if not output and row.kind == "agent":
+            try:
+                output = self._agents.children.words_of(self._agents.children.files.find(row.task_id))
+            except ValueError as error:
+                output = str(error)
+        return TaskShown(task=row, output=output)
+
+    async def _stop(self, lookup: StopTask) -> TasksListed:
+        registry = self._tools.registry
+        registry.check_running(lookup.task_id)
+        await registry.stop(lookup.task_id, "user")
+        return TasksListed(tasks=registry.rows())

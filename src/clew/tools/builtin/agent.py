@@ -1,0 +1,97 @@
+"""Agent: give a task to a child agent, and wait for its report or let it run in the background."""
+
+import asyncio
+from typing import Annotated, ClassVar
+
+from msgspec import Meta, Struct
+
+from clew.permissions.access import Access, ToolAccess
+from clew.protocol.display import TextBlock
+from clew.protocol.standing import Standing
+from clew.tools.base import ChildAgent, ChildOrder, Effect, ToolContext, ToolResult
+from clew.tools.paths import problem
+from clew.tools.session import BuiltinTool
+
+INSTEAD = {
+    "team_name": "there are no teams yet: start agents without team_name, and write to them with SendMessage",
+    "mode": "an agent's permission mode is the stricter of yours and its type's; it cannot be chosen per call",
+    "cwd": "an agent begins in your directory; tell it in the prompt where to work",
+    "isolation": "agents work in this checkout; a checkout of their own cannot be had yet",
+    "resume": "an agent that has ended goes on with SendMessage",
+}
+"""Inputs that other programs' models know, and what to do instead."""
+
+
+class AgentParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Who, and for what."""
+
+    description: Annotated[str, Meta(description="3 to 5 words, for the user")]
+    prompt: str
+    subagent_type: str = ""
+    model: str = ""
+    run_in_background: bool = False
+    name: Annotated[str, Meta(description="For SendMessage")] = ""
+    team_name: str = ""
+    mode: str = ""
+    cwd: str = ""
+    isolation: str = ""
+    resume: str = ""
+
+
+class Agent(BuiltinTool[AgentParams]):
+    """Starts a child agent."""
+
+    name = "Agent"
+    params: ClassVar[type[Struct]] = AgentParams
+    untold: ClassVar[frozenset[str]] = frozenset(INSTEAD)
+    effect: ClassVar[Effect] = "session"
+    max_result_chars: ClassVar[int] = 0
+
+    def is_concurrency_safe(self, params: AgentParams) -> bool:
+        return True
+
+    def accesses(self, params: AgentParams, context: ToolContext) -> tuple[Access, ...]:
+        return (ToolAccess(tool=self.name, read_only=True),)
+
+    async def run(self, params: AgentParams, context: ToolContext) -> ToolResult:
+        if context.agents is None:
+            return problem("No agent can be started here. Do the work yourself.")
+        hint = next((words for field, words in INSTEAD.items() if getattr(params, field)), "")
+        if hint:
+            return problem(f"No agent was started: {hint}.")
+        if not params.prompt.strip():
+            return problem("No agent was started: the prompt is empty.")
+        order = ChildOrder(
+            kind=params.subagent_type.strip(),
+            title=params.description,
+            background=params.run_in_background,
+            name=params.name.strip(),
+            model=params.model.strip(),
+        )
+        try:
+            child = await context.agents.start(params.prompt, order)
+        except ValueError as error:
+            return problem(f"{str(error)[:1].upper()}{str(error)[1:]}.".replace("..", "."))
+        if child.background:
+            return launched(child)
+        try:
+            ended = await child.outcome(up_to_s=context.agents.auto_background_s)
+        except asyncio.CancelledError:
+            words = f"{child.text()}\nagentId: {child.agent}. SendMessage to it goes on with it."
+            context.leave(ToolResult(text=words))
+            raise
+        if ended is None:
+            return launched(child, moved=True)
+        text = child.report(ended, context.agents.result_bytes)
+        shown = TextBlock(text=child.text() or text)
+        return ToolResult(text=text, display=(shown,), is_error=ended.standing is Standing.FAILED)
+
+
+def launched(child: ChildAgent, *, moved: bool = False) -> ToolResult:
+    """The answer to a call that does not wait."""
+    how = "It was moved to the background and goes on there" if moved else "Agent launched in the background"
+    where = f" Its log: {child.output_file}." if child.output_file else ""
+    text = (
+        f"{how}; agentId: {child.agent}.{where} You are told when it is done: go on with other work or end your turn."
+    )
+    return ToolResult(text=text, display=(TextBlock(text=text),))
