@@ -249,20 +249,53 @@ class Permits:
         self.policy = msgspec.structs.replace(self.policy, mode=cast(Mode, mode))
 
 
+class PathBounds(msgspec.Struct, frozen=True, kw_only=True):
+    """The only files that a kind of agent touches, by real paths. They narrow its rights and never widen them."""
+
+    reads: tuple[str, ...]
+    """Folders that it reads in."""
+    edits: tuple[str, ...]
+    """Files that it writes."""
+
+    def refusal(self, accesses: tuple[Access, ...]) -> str:
+        """Why one of these is out of bounds; empty: none is."""
+        for access in accesses:
+            if isinstance(access, ShellAccess):
+                return "this kind of agent runs no commands"
+            if not isinstance(access, FileAccess):
+                continue
+            target = os.path.realpath(os.path.join(access.cwd, os.path.expanduser(access.path)))
+            if access.op in ("write", "delete") and target not in self.edits:
+                return f"this kind of agent changes {' and '.join(self.edits)} only"
+            if not any(target == folder or target.startswith(folder.rstrip("/") + "/") for folder in self.reads):
+                return f"this kind of agent reads below {' and '.join(self.reads)} only"
+        return ""
+
+
 class AgentRights:
     """What one agent may do: what the session's permits say in its own mode, and never more than its parent may.
 
     Both are asked at each call, so a mode that the user changes counts for every agent at once.
     """
 
-    def __init__(self, permits: Permits, *, mode: Mode | None = None, parent: "AgentRights | None" = None) -> None:
-        """`mode`: None: the session's."""
+    def __init__(
+        self,
+        permits: Permits,
+        *,
+        mode: Mode | None = None,
+        parent: "AgentRights | None" = None,
+        bounds: PathBounds | None = None,
+    ) -> None:
+        """`mode`: None: the session's. `bounds`: the only files that it touches; None: no such bound."""
         self.permits = permits
         self._mode: Mode | None = mode
         self._parent = parent
+        self._bounds = bounds
 
     def judge(self, accesses: tuple[Access, ...]) -> Verdict:
         """The stricter of the two verdicts; where they are equally strict, the parent's words."""
+        if self._bounds is not None and (why := self._bounds.refusal(accesses)):
+            return Verdict(decision="deny", why=why, rule="bounds of the agent")
         own = self.permits.judge(accesses, mode=self._mode)
         if self._parent is None:
             return own

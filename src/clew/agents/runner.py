@@ -9,6 +9,7 @@ from typing import Literal
 from msgspec import Struct
 
 from clew.agents.log import AgentLog
+from clew.agents.permits import PathBounds
 from clew.agents.toolbox import AgentTools
 from clew.engine.abort import Abort, Aborted, AbortReason
 from clew.engine.agent import Agent
@@ -42,7 +43,13 @@ class AgentSpec(Struct, frozen=True, kw_only=True):
     tools: tuple[str, ...] | None = None
     """Of those that the parent is told of; None: all."""
     system: tuple[str, ...] | None = None
-    """The blocks of its system prompt; None: the parent's."""
+    """Its own words, in place of the parent's; None: the parent's. `definitions/prompts.py` makes the prompt of it."""
+    more_system: tuple[str, ...] = ()
+    """Blocks that follow its system prompt, so that what it shares with its parent stays first."""
+    bounds: PathBounds | None = None
+    """The only files that it touches; None: those of its rights."""
+    color: str = ""
+    """How a front end that has colours marks it."""
     permission_mode: Mode | None = None
     """Never makes its rights wider than the parent's."""
     limits: Limits = Limits()

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.agents.log import SessionPort
-from clew.agents.permits import AgentRights, Permits, SavedRules, ToolPlace, policy_of
+from clew.agents.permits import AgentRights, PathBounds, Permits, SavedRules, ToolPlace, policy_of
 from clew.agents.undo_hook import UndoHook
 from clew.config.errors import SettingsError
 from clew.engine.ports import Ask, CallChange, CallHook
@@ -280,22 +280,20 @@ class AgentTools(Struct, frozen=True, kw_only=True):
         *,
         mode: Mode | None = None,
         without: tuple[str, ...] = (),
+        bounds: PathBounds | None = None,
     ) -> "AgentTools":
-        """Tools for a child: of those that its parent is told of, all or the ones of these names, but none `without`,
-        on the same sandbox, rules and kept files, with a memory of their own. `mode`: of its definition; it never makes
-        rights wider."""
+        """Tools for a child: of those that its parent is told of, all or the ones of these names and never those
+        `without`, on the same sandbox, rules and kept files, with a memory of their own. `mode` and `bounds`: of its
+        definition; they never make rights wider."""
         session = self.shared.tool_session(agent, self.session.cwd)
         told = {spec.name for spec in self.tools.specs}
         offered = [
             tool
             for tool in self.tools
-            if tool.name in told
-            and tool.name not in NOT_FOR_CHILDREN
-            and tool.name not in without
-            and (names is None or tool.name in names)
+            if tool.name in told and tool.name not in NOT_FOR_CHILDREN and is_chosen(tool.name, names, without)
         ]
         own = {tool.name: tool for tool in builtin_tools(session, allowed=[tool.name for tool in offered])}
-        rights = AgentRights(self.permits, mode=mode, parent=self.rights)
+        rights = AgentRights(self.permits, mode=mode, parent=self.rights, bounds=bounds)
         return AgentTools(
             shared=self.shared,
             session=session,
@@ -331,6 +329,17 @@ def open_tools(
         rights=rights,
         in_short=in_short,
     )
+
+
+def is_chosen(tool: str, names: tuple[str, ...] | None, without: tuple[str, ...] = ()) -> bool:
+    """Whether an agent has a tool: among `names` (None: all) and not `without`. `mcp__server` names all of a server."""
+
+    def named(among: tuple[str, ...]) -> bool:
+        return tool in among or any(
+            tool.startswith(f"{name.removesuffix('__*')}__") for name in among if name.startswith("mcp__")
+        )
+
+    return (names is None or named(names)) and not named(without)
 
 
 def as_it_is(spec: ToolSpec) -> ToolSpec:

@@ -56,6 +56,11 @@ NARROWING: dict[KeyPath, Callable[[Any, Any], bool]] = {
     ("titles", "model"): _only("off"),
     ("memory", "auto"): _only("off"),
     ("lsp", "mode"): _only("off"),
+    ("agents", "builtin"): _only(False),
+    ("agents", "maxDepth"): _lower,
+    ("agents", "maxConcurrent"): _lower,
+    ("agents", "wakeParent"): _only(False),
+    ("agents", "resultBytes"): _lower,
     ("summaries", "toolBatches"): lambda new, old: BATCH_STRICTNESS[new] >= BATCH_STRICTNESS[old],
 }
 

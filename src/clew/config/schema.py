@@ -211,6 +211,23 @@ class LanguageServers(Section, frozen=True, kw_only=True):
     servers: dict[str, LanguageServer] = field(default_factory=dict[str, LanguageServer])
 
 
+class AgentSettings(Section, frozen=True, kw_only=True):
+    """Child agents: which kinds there are, how many work at once, and how they report."""
+
+    builtin: bool = True
+    """false: only the kinds that you define, for programs that bring their own."""
+    max_depth: Annotated[int, Meta(ge=0, le=16)] = 3
+    """How deep children may have children; 0: the main agent has none."""
+    max_concurrent: Annotated[int, Meta(ge=1, le=1_000)] = 6
+    """Agents at work at once over the whole session; the rest wait their turn."""
+    auto_background_s: Annotated[float, Meta(ge=0, lt=1e6)] = 0.0
+    """A child in the foreground that works longer goes on in the background; 0: never."""
+    wake_parent: bool = True
+    """A child in the background that ends begins a turn of an idle conversation."""
+    result_bytes: Annotated[int, Meta(ge=256, le=1_000_000)] = 8_192
+    """How much of a child's last message its parent reads; TaskOutput reads the rest."""
+
+
 class PlanSettings(Section, frozen=True, kw_only=True):
     """Plan mode."""
 
@@ -315,6 +332,7 @@ class Settings(Section, frozen=True, kw_only=True):
     foreign: Foreign = field(default_factory=Foreign)
     memory: MemoryFiles = field(default_factory=MemoryFiles)
     lsp: LanguageServers = field(default_factory=LanguageServers)
+    agents: AgentSettings = field(default_factory=AgentSettings)
     plan: PlanSettings = field(default_factory=PlanSettings)
     screen: ScreenSettings = field(default_factory=ScreenSettings)
     notifications: Notifications = field(default_factory=Notifications)

@@ -119,9 +119,8 @@ def read_definition(path: str, named: str, folder: Folder) -> SkillDefinition:
 def read_body(definition: SkillDefinition) -> str:
     """What it says, as the file is now. Raises Problem."""
     real = checked(definition.path, definition.folder)
-    data, _ = _read(definition.path, real, MAX_FILE_BYTES)
     try:
-        document = parse(_decoded(definition.path, data, cut=False))
+        document = parse(whole_text(definition.path, real))
     except FrontMatterError as error:
         raise SkillProblem(f"{definition.path}, line {error.line}: {error}") from error
     body = visible(document.body).strip()
@@ -132,12 +131,22 @@ def read_body(definition: SkillDefinition) -> str:
 
 def checked(path: str, folder: Folder) -> str:
     """Where the path really leads: for a project, not out of it. Raises Problem."""
+    return kept_inside(path, folder.within)
+
+
+def kept_inside(path: str, within: str) -> str:
+    """Where a path really leads: not out of `within`, unless that is empty. Raises Problem."""
     real = os.path.realpath(path)
-    if folder.within:
-        within = os.path.realpath(folder.within)
-        if real != within and not real.startswith(within.rstrip("/") + "/"):
+    if within:
+        held = os.path.realpath(within)
+        if real != held and not real.startswith(held.rstrip("/") + "/"):
             raise SkillProblem(f"{path}: leads outside the project through a link")
     return real
+
+
+def whole_text(path: str, real: str, max_bytes: int = MAX_FILE_BYTES) -> str:
+    """All of a regular file. Raises Problem."""
+    return _decoded(path, _read(path, real, max_bytes)[0], cut=False)
 
 
 def _head(path: str, real: str) -> tuple[str, bool]:

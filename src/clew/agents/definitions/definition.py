@@ -1,0 +1,298 @@
+"""One kind of agent as it is defined: its fields understood, and what does not count named.
+
+A field that cannot be followed is never dropped in silence: it is a note of the definition, or the whole definition is
+not used (`DefinitionProblem`) where a part of it would give the agent more than was meant.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, cast, get_args
+
+from msgspec import Struct
+
+from clew.permissions.access import Mode
+from clew.prompts.memory import visible
+from clew.protocol.meant_calls import CALL_TOOL, SEARCH_TOOLS
+from clew.skills.definitions import EFFORTS, flag, one_line, tools_of
+from clew.tools.registry import builtin_names
+
+Level = Literal["given", "user", "project", "builtin"]
+MAX_NAME_CHARS = 64
+MAX_DESCRIPTION_CHARS = 1_024
+MAX_PROMPT_CHARS = 100_000
+MAX_TURNS = 100_000
+NOT_A_KIND = frozenset({"main", "all"})
+"""Words that mean something else where kinds are named."""
+_NAME = re.compile(r"[^\W_][\w.-]*")
+_SERVER_TOOL = re.compile(r"mcp__[\w-]+(?:__[\w-]+|__\*)?")
+_RENAMED = {
+    "Task": "Agent",
+    "BashOutput": "TaskOutput",
+    "KillShell": "TaskStop",
+    "KillBash": "TaskStop",
+    "MultiEdit": "Edit",
+    "LS": "Glob",
+    "NotebookRead": "Read",
+    "AskUserQuestion": "AskUser",
+}
+"""What other agents call a tool that is here."""
+_BROUGHT = frozenset({"Agent", "SendMessage", "TaskOutput", "TaskStop", "Skill", "Remember", SEARCH_TOOLS, CALL_TOOL})
+"""Tools that parts of a session bring."""
+_MODES: tuple[Mode, ...] = get_args(Mode)
+_FIELDS = """name description tools disallowedTools prompt model effort permissionMode background isolation maxTurns
+    color memory requiredMcpServers mcpServers hooks skills initialPrompt"""
+FIELDS = {name.lower(): name for name in _FIELDS.split()}
+"""Every field that a definition may have, as it is written, by its letters in lower case."""
+
+
+class DefinitionProblem(Exception):
+    """A definition that is not used; the words say why, without naming where it stands."""
+
+
+class Origin(Struct, frozen=True, kw_only=True):
+    """Who defined a kind, and where."""
+
+    level: Level
+    source: str
+    """`built in`, `--agents`, `SDK`, or the file."""
+
+
+class AgentDefinition(Struct, frozen=True, kw_only=True):
+    """One kind of agent, with all that its definition says and that counts."""
+
+    name: str
+    origin: Origin
+    description: str
+    prompt: str
+    tools: tuple[str, ...] | None = None
+    """None: those of its parent."""
+    without: tuple[str, ...] = ()
+    model: str = ""
+    effort: str = ""
+    mode: Mode | None = None
+    background: bool = False
+    isolation: Literal["", "worktree"] = ""
+    max_turns: int | None = None
+    color: str = ""
+    memory: str = ""
+    needs_servers: tuple[str, ...] = ()
+    servers: tuple[str, ...] = ()
+    """Servers that it names and does not define."""
+    skills: tuple[str, ...] = ()
+    initial_prompt: str = ""
+    notes: tuple[str, ...] = ()
+    """What of it does not count, a line each."""
+
+
+class FieldChecks(Struct, frozen=True, kw_only=True):
+    """What fields are held against at this place."""
+
+    model: Callable[[str, Level], tuple[str, str]]
+    """The model that a name means for a definition of this level, and a note; raises DefinitionProblem for none."""
+
+
+def known_tools() -> frozenset[str]:
+    """The tools that a definition may name besides those of MCP servers."""
+    return frozenset(builtin_names()) | _BROUGHT
+
+
+def understood(
+    named: str, fields: Mapping[str, Any], body: str, origin: Origin, checks: FieldChecks
+) -> AgentDefinition:
+    """What a definition says. `named`: by its file or its key; `body`: the text of its file. Raises
+    DefinitionProblem."""
+    given, notes = _known_fields(fields)
+    name = _name(_text(given, "name") or named)
+    prompt = visible(_text(given, "prompt") or body).strip()
+    if not prompt:
+        raise DefinitionProblem("it has no prompt: write what the agent is to do below the front matter")
+    if len(prompt) > MAX_PROMPT_CHARS:
+        raise DefinitionProblem(f"its prompt is longer than {MAX_PROMPT_CHARS:,} characters")
+    tools, without = _tools(given, notes)
+    model, note = checks.model(_text(given, "model"), origin.level)
+    notes += [note] if note else []
+    servers = _servers(given, origin, notes)
+    _unhonoured(given, origin, notes)
+    skills = _names(given, "skills")
+    if skills and tools is not None and "Skill" not in tools:
+        tools = (*tools, "Skill")
+    return AgentDefinition(
+        name=name,
+        origin=origin,
+        description=_description(given, prompt, notes),
+        prompt=prompt,
+        tools=tools,
+        without=without,
+        model=model,
+        effort=_effort(given, notes),
+        mode=_mode(given, notes),
+        background=_yes(given, "background"),
+        isolation=_isolation(given),
+        max_turns=_turns(given),
+        color=one_line(_text(given, "color"))[:20],
+        memory=one_line(_text(given, "memory"))[:20],
+        needs_servers=_names(given, "requiredMcpServers"),
+        servers=servers,
+        skills=skills,
+        initial_prompt=visible(_text(given, "initialPrompt")).strip(),
+        notes=tuple(notes),
+    )
+
+
+def _known_fields(fields: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The fields under the names that we write, and a note for each that nothing here knows."""
+    found: dict[str, Any] = {}
+    unknown: list[str] = []
+    for key, value in fields.items():
+        name = FIELDS.get(key.lower().replace("-", "").replace("_", ""))
+        if name is None:
+            unknown.append(one_line(key)[:40])
+        elif name in found:
+            raise DefinitionProblem(f"{name} is there twice, in two spellings")
+        else:
+            found[name] = value
+    return found, [f"unknown fields, which do nothing: {', '.join(unknown)}"] if unknown else []
+
+
+def _name(name: str) -> str:
+    if not _NAME.fullmatch(name) or len(name) > MAX_NAME_CHARS:
+        why = f"letters, digits, - . _ and no blanks, at most {MAX_NAME_CHARS}"
+        raise DefinitionProblem(f"{one_line(name)[:60]!r} is no name for an agent: {why}")
+    if name.casefold() in NOT_A_KIND:
+        raise DefinitionProblem(f"an agent cannot be called {name!r}: that word means something else here")
+    return name
+
+
+def _description(given: Mapping[str, Any], prompt: str, notes: list[str]) -> str:
+    text = one_line(_text(given, "description"))
+    if not text:
+        notes.append("it has no description, so the first line of its prompt stands for one")
+        text = one_line(prompt.split("\n")[0].lstrip("#"))
+    return text[:MAX_DESCRIPTION_CHARS]
+
+
+def _tools(given: Mapping[str, Any], notes: list[str]) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
+    """The tools it has and those it never has. A tool with a specifier would be had whole, which is more than was
+    written, so it is left out; among those it never has, it is left out whole."""
+    without = tuple(dict.fromkeys(_tool(name.partition("(")[0]) for name in _names(given, "disallowedTools")))
+    if narrow := [name for name in _names(given, "disallowedTools") if "(" in name]:
+        notes.append(f"it has none of {', '.join(narrow)}: parts of a tool are bounded by permission rules only")
+    wanted = _names(given, "tools")
+    if _is_unset(given.get("tools")) or "*" in wanted:
+        return None, without
+    known = known_tools()
+    found: list[str] = []
+    for name in wanted:
+        tool = _tool(name)
+        if "(" in name:
+            notes.append(f"it does not have {name}: a definition names whole tools, rules bound their use")
+        elif tool in known or _SERVER_TOOL.fullmatch(tool):
+            found.append(tool)
+        else:
+            notes.append(f"there is no tool {tool!r} here")
+    if wanted and not found:
+        raise DefinitionProblem(f"none of its tools is here: {', '.join(wanted)}")
+    return tuple(dict.fromkeys(found)), without
+
+
+def _tool(name: str) -> str:
+    """A tool by the name it has here."""
+    return name if name in builtin_names() else _RENAMED.get(name, name)
+
+
+def _effort(given: Mapping[str, Any], notes: list[str]) -> str:
+    effort = _text(given, "effort").lower()
+    if effort and effort not in EFFORTS:
+        notes.append(f"its effort {effort!r} is none: efforts are {', '.join(EFFORTS)}")
+        return ""
+    return effort
+
+
+def _mode(given: Mapping[str, Any], notes: list[str]) -> Mode | None:
+    """Which mode it asks for; it never has more rights than its parent in any of them."""
+    mode = _text(given, "permissionMode")
+    if mode in ("dontAsk", "auto"):
+        notes.append(f"permissionMode {mode} is not there: what would ask is asked")
+        return "default"
+    if mode and mode not in _MODES:
+        raise DefinitionProblem(f"there is no permission mode {mode!r}; modes are {', '.join(_MODES)}")
+    if mode == "bypassPermissions":
+        notes.append("permissionMode bypassPermissions widens nothing: an agent has no more rights than its parent")
+    return mode or None
+
+
+def _isolation(given: Mapping[str, Any]) -> Literal["", "worktree"]:
+    isolation = _text(given, "isolation")
+    if isolation not in ("", "none", "worktree"):
+        raise DefinitionProblem(f"there is no isolation {isolation!r}; there is worktree")
+    return "worktree" if isolation == "worktree" else ""
+
+
+def _turns(given: Mapping[str, Any]) -> int | None:
+    value = given.get("maxTurns")
+    if _is_unset(value):
+        return None
+    text = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    if not (text.isascii() and text.isdecimal() and 1 <= int(text) <= MAX_TURNS):
+        raise DefinitionProblem(f"maxTurns is no number from 1 to {MAX_TURNS:,}")
+    return int(text)
+
+
+def _servers(given: Mapping[str, Any], origin: Origin, notes: list[str]) -> tuple[str, ...]:
+    """Servers that are named; those that are defined here do not start, and a project that defines some is refused."""
+    if "mcpServers" not in given:
+        return ()
+    value = given["mcpServers"]
+    named = _names(given, "mcpServers") if isinstance(value, str | list | tuple) else ()
+    if named and all(_NAME.fullmatch(name) for name in named):
+        return named
+    if origin.level == "project":
+        raise DefinitionProblem(
+            "it brings MCP servers; those of a project are approved one by one: put them into .mcp.json"
+        )
+    notes.append("its mcpServers do not start: define them with `clew mcp add` and name them")
+    return ()
+
+
+def _unhonoured(given: Mapping[str, Any], origin: Origin, notes: list[str]) -> None:
+    """What nothing here takes up yet."""
+    if "hooks" in given and origin.level == "project":
+        raise DefinitionProblem(
+            "it brings hooks; those of a project are approved one by one: put them into .clew/settings.json"
+        )
+    if "hooks" in given:
+        notes.append("its hooks do not run: hooks of the settings run for every agent")
+    if not _is_unset(given.get("memory")):
+        notes.append("its memory is not kept: agents read the memory files of the session")
+
+
+def _text(given: Mapping[str, Any], name: str) -> str:
+    """The text of a field. Raises DefinitionProblem for a value that is none."""
+    value = given.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise DefinitionProblem(f"{name} is not a text")
+    return value.strip()
+
+
+def _names(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """The words of a field: a list, or a text with commas or blanks. Raises DefinitionProblem."""
+    value = given.get(name)
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return tools_of(value)
+    items = cast(Sequence[Any], value) if isinstance(value, list | tuple) else [None]
+    if not all(isinstance(item, str) for item in items):
+        raise DefinitionProblem(f"{name} is not a list of names")
+    return tools_of(tuple(items))
+
+
+def _yes(given: Mapping[str, Any], name: str) -> bool:
+    value = given.get(name)
+    return value if isinstance(value, bool) else flag(value if isinstance(value, str) else None, default=False)
+
+
+def _is_unset(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
