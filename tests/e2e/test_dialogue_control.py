@@ -44,7 +44,7 @@ def test_what_a_program_brings_and_nothing_uses_is_said(serve: Serve) -> None:
         ({"subtype": "set_model", "model": "nobody/nothing"}, "nobody"),
         ({"subtype": "set_max_thinking_tokens", "max_thinking_tokens": 0}, "cannot be switched off"),
         ({"subtype": "rewind_files", "user_message_id": "no-such-entry"}, "no-such-entry"),
-        ({"subtype": "stop_task", "task_id": "bash_9"}, "no background command bash_9"),
+        ({"subtype": "stop_task", "task_id": "bash_9"}, "no task bash_9"),
         ({"subtype": "mcp_message", "server_name": "x", "message": {}}, "no server 'x' of this program"),
         ({"subtype": "mcp_reconnect", "serverName": "x"}, "there is no MCP server"),
         ({"subtype": "mcp_toggle", "serverName": "x", "enabled": True}, "there is no MCP server"),

@@ -166,13 +166,15 @@ def test_it_counts_results_and_not_messages() -> None:
     assert cleared(past.done().trim()) == ["p0", "p1"]
 
 
-@pytest.mark.parametrize("tool", ["Bash", "BashOutput", "Grep", "Glob", "WebFetch", "WebSearch", "Edit", "Write"])
+@pytest.mark.parametrize(
+    "tool", ["Bash", "BashOutput", "TaskOutput", "Grep", "Glob", "WebFetch", "WebSearch", "Edit", "Write"]
+)
 def test_what_can_be_cleared(tool: str) -> None:
     past = Past().said().ran(tool, file_path="/a").ran(tool, file_path="/b").done()
     assert cleared(past.trim(settings=KEEP_1)) == ["c1"]
 
 
-@pytest.mark.parametrize("tool", ["TodoWrite", "AskUser", "Agent", "Screenshot", "mcp__x__read", "KillShell"])
+@pytest.mark.parametrize("tool", ["TodoWrite", "AskUser", "Agent", "Screenshot", "mcp__x__read", "TaskStop"])
 def test_other_tools_are_left_alone(tool: str) -> None:
     assert Past().said().ran(tool).ran(tool).ran(tool).done().trim(settings=KEEP_1) is None
 

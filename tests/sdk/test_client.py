@@ -175,7 +175,7 @@ async def test_a_command_in_the_background_can_be_stopped(lab: MakeLab) -> None:
         await client.stop_task("bash_1")
         with pytest.raises(Exception, match="has ended already"):
             await client.stop_task("bash_1")
-        with pytest.raises(Exception, match="no background command nothing"):
+        with pytest.raises(Exception, match="no task nothing"):
             await client.stop_task("nothing")
 
 

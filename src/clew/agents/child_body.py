@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from clew.agents.child_files import ChildFiles, past_state
+from clew.agents.definitions.prompts import child_prompt
 from clew.agents.log import AgentLog
 from clew.agents.runner import AgentBody, AgentSpec
 from clew.engine.agent import Agent
@@ -50,7 +51,9 @@ def child_body(
     sink: TranscriptSink = NullWriter()
     if path is not None:
         sink = TranscriptWriter(path, session_id, leased=False, notify=factory.session.notice)
-    tools = parent.tools.child(agent_id, spec.tools, mode=spec.permission_mode, without=spec.without)
+    tools = parent.tools.child(
+        agent_id, spec.tools, mode=spec.permission_mode, without=spec.without, bounds=spec.bounds
+    )
     conversation = Conversation(
         sink,
         session_id=session_id,
@@ -73,7 +76,7 @@ def child_body(
         conversation=conversation,
         model=own_model,
         fallback=above.fallback,
-        system=above.system if spec.system is None else spec.system,
+        system=child_prompt(spec, above.system),
         tools=tools.tools,
         effort=spec.effort or above.own_effort,
         thinking=above.thinking,

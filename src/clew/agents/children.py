@@ -151,7 +151,9 @@ class Children:
             call_id=errand.call,
             name=errand.name,
             resumed=errand.resumed,
+            queued=self.slots.full,
         )
+        run.standing = Standing.STARTING if started.queued else Standing.WORKING
         self.session.publish(started, agent=errand.parent)
         self._factory.shared.registry.add(run, errand.parent, told=False)
         run.begin(prompt)

@@ -10,13 +10,13 @@ from clew.agents.budget import TreeBudget
 from clew.agents.log import AgentLog, SessionPort
 from clew.agents.runner import GENERAL, AgentBody, AgentRunner, AgentSpec
 from clew.agents.toolbox import SessionTools
-from clew.config.schema import Compaction
+from clew.config.schema import AgentSettings, Compaction
 from clew.engine.gate import PendingAnswers
 from clew.engine.loop import StepRunner
 from clew.engine.ports import Limits
 from clew.llm.model import Model
 from clew.protocol.events import AttemptEnded, Event, TurnEnded
-from clew.protocol.ids import AgentId, CallId
+from clew.protocol.ids import MAIN_AGENT, AgentId, CallId
 from clew.tools.base import ORDINARY, AgentPort, ChildAgent, ChildOrder
 
 if TYPE_CHECKING:
@@ -50,6 +50,17 @@ class TreeRules(Struct, frozen=True, kw_only=True):
     """A call waits so long for its child and then lets it go on in the background; 0: until its end."""
     wake_parent: bool = True
     result_bytes: int = 8_192
+
+
+def rules_of(settings: AgentSettings) -> TreeRules:
+    """The rules that the settings give."""
+    return TreeRules(
+        max_depth=settings.max_depth,
+        max_at_once=settings.max_concurrent,
+        auto_background_s=settings.auto_background_s,
+        wake_parent=settings.wake_parent,
+        result_bytes=settings.result_bytes,
+    )
 
 
 class AgentKinds(Protocol):
@@ -88,11 +99,12 @@ class AgentFactory:
         limits: Limits,
         compaction: Compaction,
         make_children: "Callable[[AgentFactory], Children]",
-        kinds: AgentKinds | None = None,
+        kinds: Callable[[], AgentKinds] | None = None,
         rules: TreeRules | None = None,
     ) -> None:
         """`limits`: the session's. `transcript`: its file; None: nothing is kept. `make_children`: loads what makes,
-        runs and ends children. `kinds`: which children there are; None: the general one. `rules`: for all of them."""
+        runs and ends children. `kinds`: which children there are, read by the first who asks;
+        None: the general one. `rules`: for all of them."""
         self.session = session
         self.shared = shared
         self.budget = budget
@@ -101,7 +113,7 @@ class AgentFactory:
         self.limits = limits
         self.compaction = compaction
         self._make_children = make_children
-        self.kinds: AgentKinds = kinds or GivenKinds()
+        self._kinds = kinds or GivenKinds
         self.rules = rules or TreeRules()
         self._bodies: dict[AgentId, AgentBody] = {}
         self._runners: dict[AgentId, AgentRunner] = {}
@@ -150,7 +162,7 @@ class AgentFactory:
 
     def spec(self, kind: str) -> AgentSpec:
         """A kind of child by its name; empty: the general one. Raises ValueError."""
-        return self.kinds.find(kind)
+        return self._kinds().find(kind)
 
     def body(self, agent: AgentId) -> AgentBody:
         """What an agent is made of."""
@@ -168,7 +180,8 @@ class AgentFactory:
         """Let the calls that wait for this child, or for any of the main agent's, wait no longer; how many did."""
         if self._children is None:
             return 0
-        waiting = [run for run in self._children.waited_for() if (run.agent == agent if agent else run.parent == "main")]
+        waited = self._children.waited_for()
+        waiting = [run for run in waited if (run.agent == agent if agent else run.parent == MAIN_AGENT)]
         for run in waiting:
             run.to_background()
         return len(waiting)

@@ -17,6 +17,11 @@ class Slots:
         """How many have not begun."""
         return len(self._new)
 
+    @property
+    def full(self) -> bool:
+        """Whoever comes now waits."""
+        return not self._free
+
     async def take(self, *, back: bool = False) -> None:
         """Wait for a place. Cancelled: no place was taken."""
         if self._free:

@@ -9,11 +9,19 @@ from msgspec.structs import replace
 
 from clew import __version__
 from clew.agents.budget import TreeBudget, bounds_of
-from clew.agents.factory import AgentFactory
+from clew.agents.factory import AgentFactory, rules_of
 from clew.agents.log import AgentLog
 from clew.agents.runner import MAIN, AgentBody, LookAtEnd
 from clew.agents.toolbox import AgentTools, SessionTools, open_tools
-from clew.assembly.parts import PartMaker, answering_parts, children_of, output_tools, parts_of, search_tools
+from clew.assembly.parts import (
+    PartMaker,
+    answering_parts,
+    children_of,
+    kinds_of,
+    output_tools,
+    parts_of,
+    search_tools,
+)
 from clew.engine.agent import Agent
 from clew.engine.gate import PendingAnswers
 from clew.engine.middleware.base import Middleware
@@ -127,7 +135,7 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
         max_output_tokens=settings.max_output_tokens,
     )
     reminders, state = Reminders(), past.state()
-    gone = cut_off_words(past, state)
+    gone = cut_off_words(past, state, agents=False)
     for words in (prompt.reminder, moved_words(past, workspace), *(f"[{text}]" for text in gone)):
         if words:
             reminders.add(words)
@@ -161,7 +169,17 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
         notes.append(note(f"this session belongs to {workspace.root}: it goes on there"))
     told = [text for part in parts for text in part.notes]
     told += [small_words(setup.model, chosen=request.tools is not None)] if small else []
-    notes += [note(text) for text in (*unread(workspace), *told, prompt.note, *gone, *left_words(past, state)) if text]
+    notes += [
+        note(text)
+        for text in (
+            *unread(workspace),
+            *told,
+            prompt.note,
+            *cut_off_words(past, state, agents=True),
+            *left_words(past, state),
+        )
+        if text
+    ]
     if found.branched and isinstance(past.sink, TranscriptWriter):
         past.sink.write_seed()  # the last thing that can fail: whoever asked for it stays in the session they are in
         notes.append(note(f'this is "{past.state().title}"; the session it was copied from stays as it is'))
@@ -289,7 +307,8 @@ def join(
         limits=bounds,
         compaction=workspace.settings.compaction,
         make_children=children_of,
-        rules=tree_rules(workspace.settings),
+        kinds=kinds_of(setup.request, workspace),
+        rules=rules_of(workspace.settings.agents),
     )
     limits = LimitCheck(bounds, purse=budget.of(MAIN_AGENT))
     looks = [LookAtEnd(toolbox.undo.look_at_end)] if toolbox.undo is not None else []

@@ -14,6 +14,7 @@ from clew.config.skill_places import Around
 from clew.engine.compaction.window_meter import WindowMeter
 from clew.host.door import Door
 from clew.host.part import MoreTools, Part, PartSession, PartSetup
+from clew.host.request import SessionRequest
 from clew.host.socket_life import SocketPart
 from clew.host.workspace import Workspace
 from clew.parts.agents.part import AgentPart
@@ -28,6 +29,7 @@ from clew.transcript.log.store import SessionStore
 
 if TYPE_CHECKING:
     from clew.agents.children import Children
+    from clew.agents.definitions.kinds import Kinds
     from clew.engine.compaction.compactor import Consent
     from clew.host.socket_server import SocketServer
     from clew.parts.skills.session_skills import SessionSkills
@@ -202,3 +204,17 @@ def children_of(factory: AgentFactory) -> "Children":
     from clew.agents.children import Children
 
     return Children(factory)
+
+
+def kinds_of(request: SessionRequest, workspace: Workspace) -> "Callable[[], Kinds]":
+    """For the agents: what reads their definitions, with the first kind that is named. The same one each time."""
+    made: list[Kinds] = []
+
+    def kinds() -> "Kinds":
+        if not made:
+            from clew.agents.definitions.kinds import Kinds
+
+            made.append(Kinds(workspace))
+        return made[0]
+
+    return kinds

@@ -11,19 +11,15 @@ from clew.host.past import Past, new_id, origin_of
 from clew.host.request import SessionRequest, Tell
 from clew.host.workspace import Workspace
 from clew.protocol.entries import ChainEntry, Entry, SessionStateEntry
-from clew.protocol.events import AgentEnded
-from clew.protocol.ids import AgentId
 from clew.protocol.meant_calls import meant_call
-from clew.protocol.standing import Standing
 from clew.protocol.state import AgentState, agent_after
-from clew.protocol.tally import Tally
 from clew.system.git.layout import find_project_root
 from clew.transcript.chain.standing import QUESTION_TOOLS, left_in
 from clew.transcript.errors import SessionBusy, SessionNotFound, TranscriptError, describe
 from clew.transcript.log.codec import encode
 from clew.transcript.log.lease import Lease, acquire, holder_of, take_over
 from clew.transcript.log.stamp import utc_now
-from clew.transcript.log.store import SessionStore, read_project, subagent_path
+from clew.transcript.log.store import SessionStore, read_project
 from clew.transcript.log.writer import NullWriter, TranscriptSink, TranscriptWriter
 from clew.transcript.mapping.retelling import events_of
 from clew.transcript.past.fork import Fork, fork_session

@@ -120,12 +120,13 @@ def moved_words(past: Past, workspace: Workspace) -> str:
     return f"[The session goes on in {workspace.cwd}; it stopped in {past.last_cwd}.]"
 
 
-def interrupted_words(state: AgentState) -> tuple[str, ...]:
-    """What ran beside the session when its process ended and runs no more, a line each."""
+def interrupted_words(state: AgentState, *, agents: bool) -> tuple[str, ...]:
+    """What ran beside the session when its process ended and runs no more, a line each. `agents`: child agents too, of
+    which the model is told by a notice."""
     return tuple(
         f"{row.task_id} ({' '.join(row.title.split())[:MAX_TITLE_CHARS]}) was interrupted: its process ended"
         for row in state.tasks
-        if row.standing is Standing.INTERRUPTED and row.kind != "agent"  # these are told of by a notice
+        if row.standing is Standing.INTERRUPTED and (agents or row.kind != "agent")
     )
 
 
@@ -141,9 +142,10 @@ def left_words(past: Past, state: AgentState) -> tuple[str, ...]:
     return tuple(told)
 
 
-def cut_off_words(past: Past, state: AgentState) -> tuple[str, ...]:
-    """What people and the model are told of work that ended with its process, a line each."""
-    return (*((RESTORE_CUT_OFF,) if past.restore_cut_off else ()), *interrupted_words(state))
+def cut_off_words(past: Past, state: AgentState, *, agents: bool) -> tuple[str, ...]:
+    """What people (`agents`: with child agents) and the model are told of work that ended with its process, a line
+    each."""
+    return (*((RESTORE_CUT_OFF,) if past.restore_cut_off else ()), *interrupted_words(state, agents=agents))
 
 
 def note_project(workspace: Workspace, past: Past) -> None:

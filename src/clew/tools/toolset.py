@@ -141,7 +141,8 @@ class ToolSet:
             whose = f" (server {source!r})" if source else ""
             return f"{name} was not run: it is not there any more{whose}. Do not call it again; {instead}."
         words = f"There is no tool named {name!r}, so nothing was run."
-        if near := [tool.name for tool in self._tools.values() if bare(tool.name) == bare(name)]:
+        near = [tool.name for tool in self._tools.values() if bare(tool.name) == bare(name)]
+        if near := [one for one in near if bool(source_in(one)) == bool(source)] or near:
             return f"{words} Did you mean {' or '.join(near[:3])}?"
         return f"{words} Find the right one with {SEARCH_TOOLS}." if searched else words
 

@@ -124,7 +124,7 @@ class House:
             transcript=self.path,
             limits=bounds,
             compaction=Compaction(),
-            kinds=GivenKinds(kinds),
+            kinds=lambda: GivenKinds(kinds),
             rules=rules,
         )
         agent = Agent(conversation=conversation, model=models["main"], system=("test",), tools=tools.tools)

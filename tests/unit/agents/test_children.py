@@ -263,7 +263,7 @@ async def test_a_disk_that_takes_no_more_ends_no_child(tmp_path: Path, monkeypat
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("clew.agents.children.replace_private", full)
+    monkeypatch.setattr("clew.agents.child_files.replace_private", full)
     scripts = models([start(), Say("out")], [Say("in")])
     async with house(tmp_path, models=scripts, kinds=(HELPER,)) as place:
         await place.front.submit(SubmitPrompt(content="go"))

@@ -154,7 +154,7 @@ async def test_a_front_end_lists_looks_and_stops(tmp_path: Path) -> None:
         await place.front.until(TaskEnded)
         shown = await place.front.look_up(ShowTask(task_id="bash_2"))
         assert (shown.task.exit_code, shown.output) == (4, "")
-        with pytest.raises(LookupRefused, match="there is no background command x"):
+        with pytest.raises(LookupRefused, match="there is no task x"):
             await place.front.look_up(ShowTask(task_id="x"))
         with pytest.raises(LookupRefused, match="ended already"):
             await place.front.look_up(StopTask(task_id="bash_2"))

@@ -37,7 +37,10 @@ CASES = [
     ("startup|resume", "resume", True),
     ("AskUserQuestion", "AskUser", True),
     ("MultiEdit|Write", "Edit", True),
-    ("KillBash", "KillShell", True),
+    ("KillBash", "TaskStop", True),
+    ("KillShell", "TaskStop", True),
+    ("BashOutput", "TaskOutput", True),
+    ("Task", "Agent", True),
     ("LS", "Glob", False),
     ("Task", "Bash", False),
 ]

@@ -14,13 +14,13 @@ from clew.engine.middleware.reminders import Reminders
 from clew.engine.ports import Ask
 from clew.host.workspace import open_workspace, remember_trust
 from clew.llm.scripted import ScriptedModel, ScriptItem
+from clew.parts.agents.part import AgentPart
 from clew.parts.doctor.part import DoctorPart
 from clew.parts.files.part import FilePart
 from clew.parts.memory.part import MemoryPart
 from clew.parts.preferences.part import PreferencePart
 from clew.parts.sessions.part import SessionListPart
 from clew.parts.shells.part import ShellPart
-from clew.parts.tasks.part import TaskPart
 from clew.parts.undo.part import UndoPart
 from clew.protocol.events import OpRejected, SessionStarted, TurnEnded
 from clew.protocol.ids import CallId, OpId
@@ -82,7 +82,7 @@ class Lab:
         self.model = ScriptedModel(script)
         self.reminders = Reminders()
         setup = setup_of(path=self.path, workspace=self.workspace)
-        parts = [MemoryPart(setup), UndoPart(), ShellPart(), TaskPart(), FilePart(setup), DoctorPart(setup)]
+        parts = [MemoryPart(setup), UndoPart(), ShellPart(), AgentPart(), FilePart(setup), DoctorPart(setup)]
         parts += [PreferencePart(setup), SessionListPart(setup, no_words)]
         self.door = furnished(
             self.model,

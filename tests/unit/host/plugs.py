@@ -53,6 +53,13 @@ def setup_of(
 class NoAgents:
     """A factory that made no child."""
 
+    def closing(self) -> None:
+        """Nobody is there to hear of it."""
+
+    def sent_to_background(self, agent: str = "") -> int:
+        """Nobody is waited for."""
+        return 0
+
     async def close(self) -> None:
         """Nobody is waited for."""
 

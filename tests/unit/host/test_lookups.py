@@ -66,7 +66,7 @@ async def test_background_commands_are_listed_looked_at_and_stopped(tmp_path: Pa
         assert (second.standing, second.exit_code) == (Standing.FAILED, 4)
         shown = await place.look_up(ShowTask(task_id="1"))
         assert shown.output.startswith("started\n")
-        assert "no background command" in await place.refused(ShowTask(task_id="bash_9"))
+        assert "no task" in await place.refused(ShowTask(task_id="bash_9"))
         assert "ended already" in await place.refused(StopTask(task_id="bash_2"))
         stopped = await place.look_up(StopTask(task_id="bash_1"))
         assert stopped.tasks[0].standing is Standing.STOPPED

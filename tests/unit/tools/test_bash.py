@@ -1,4 +1,4 @@
-"""Bash, BashOutput, KillShell: bounded, never hanging, nothing left behind."""
+"""Bash, TaskOutput, TaskStop: bounded, never hanging, nothing left behind."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ from clew.protocol.display import TerminalBlock
 from clew.system.process import ProcessEnd
 from clew.tools import output_buffer, shells
 from clew.tools.base import Tool, ToolContext
-from clew.tools.builtin import bash_output
+from clew.tools.builtin import task_output
 from clew.tools.output_buffer import OutputBuffer
 from clew.tools.schema import decode_arguments
 from clew.tools.session import ToolSession
@@ -199,42 +199,42 @@ async def test_background_runs_shows_and_ends(call: Caller, session: ToolSession
     assert started.text.startswith("Running in the background as bash_1.")
     shell = session.shells.background["bash_1"]
     assert await until(lambda: shell.output.total >= 4)
-    assert (await call("BashOutput", bash_id="bash_1")).text == "one\nbash_1 is running."
+    assert (await call("TaskOutput", task_id="bash_1")).text == "one\nbash_1 is running."
     (workspace / "go").touch()
     assert await until(lambda: shell.output.total >= 8)
-    assert (await call("BashOutput", bash_id="bash_1", filter="t.o")).text == "two\nbash_1 is running."
-    killed = await call("KillShell", shell_id="bash_1")
+    assert (await call("TaskOutput", task_id="bash_1", filter="t.o")).text == "two\nbash_1 is running."
+    killed = await call("TaskStop", task_id="bash_1")
     assert "were ended" in killed.text
     assert await gone(marker)
-    assert (await call("BashOutput", bash_id="bash_1")).text == "(no new output)\nbash_1 killed."
-    assert "already" in (await call("KillShell", shell_id="bash_1")).text
+    assert (await call("TaskOutput", task_id="bash_1")).text == "(no new output)\nbash_1 killed."
+    assert "already" in (await call("TaskStop", task_id="bash_1")).text
     assert shell.output.path is not None
     assert shell.output.path.read_text() == "one\ntwo\n"
 
 
 async def test_unknown_ids_and_bad_filters_are_told(call: Caller):
-    assert "no background command 'x'" in (await call("BashOutput", bash_id="x")).text
-    assert (await call("KillShell", shell_id="x")).is_error
+    assert "no task 'x'" in (await call("TaskOutput", task_id="x")).text
+    assert (await call("TaskStop", task_id="x")).is_error
     await call("Bash", command="exit 4", run_in_background=True)
-    assert (await call("BashOutput", bash_id="bash_1", filter="(")).is_error
+    assert (await call("TaskOutput", task_id="bash_1", filter="(")).is_error
 
 
 async def test_a_filter_that_explodes_is_ended(call: Caller, session: ToolSession, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(bash_output, "FILTER_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(task_output, "FILTER_TIMEOUT_S", 0.0)
     await call("Bash", command="printf 'a%.0s' $(seq 60); echo '!'", run_in_background=True)
     shell = session.shells.background["bash_1"]
     assert await until(lambda: shell.ended is not None)
     async with asyncio.timeout(HANG_S):
-        slow = await call("BashOutput", bash_id="bash_1", filter="(a|aa)+$")
+        slow = await call("TaskOutput", task_id="bash_1", filter="(a|aa)+$")
     assert "took too long" in slow.text
-    assert (await call("BashOutput", bash_id="bash_1")).text.startswith("a" * 60 + "!\n")
+    assert (await call("TaskOutput", task_id="bash_1")).text.startswith("a" * 60 + "!\n")
 
 
 async def test_a_cancelled_kill_still_notes_the_end(call: Caller, session: ToolSession):
     await call("Bash", command="trap '' TERM; echo up; while :; do sleep 0.1; done", run_in_background=True)
     shell = session.shells.background["bash_1"]
     assert await until(lambda: shell.output.total)
-    killing = asyncio.create_task(call("KillShell", shell_id="bash_1"))
+    killing = asyncio.create_task(call("TaskStop", task_id="bash_1"))
     assert await until(lambda: shell.killed)
     killing.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -1,4 +1,4 @@
-"""Agents and tasks of a session, as people reach them: what runs beside the conversation, its end, words to an agent."""
+"""Agents and tasks of a session, as people reach them: what runs beside the conversation, and words to an agent."""
 
 from clew.agents.factory import AgentFactory
 from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, nothing

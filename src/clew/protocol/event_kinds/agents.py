@@ -74,6 +74,8 @@ class AgentStarted(DurableEvent, frozen=True, kw_only=True, tag="agent.started")
     """By which messages find it besides its id; unique in the session."""
     resumed: bool = False
     """It had ended before and goes on from its log."""
+    queued: bool = False
+    """As many work as may at once: it begins when one of them has ended."""
 
 
 class AgentChanged(DurableEvent, frozen=True, kw_only=True, tag="agent.changed"):
@@ -163,6 +165,7 @@ def tasks_after(event: TaskNews, tasks: tuple[TaskRow, ...]) -> tuple[TaskRow, .
                 task_id=TaskId(child),
                 kind="agent",
                 title=title,
+                standing=Standing.STARTING if event.queued else Standing.WORKING,
                 background=event.background,
                 name=event.name,
                 agent_kind=event.kind,
