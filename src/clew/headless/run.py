@@ -10,7 +10,19 @@ from msgspec.structs import replace
 from clew.headless.printer import Printer
 from clew.headless.stop_signals import StopSignals, interrupts
 from clew.protocol.client import Client
-from clew.protocol.events import ApprovalRequested, ApprovalResolved, Ask, Event, OpRejected, SessionStarted, TurnEnded
+from clew.protocol.events import (
+    AgentEnded,
+    AgentStarted,
+    ApprovalRequested,
+    ApprovalResolved,
+    Ask,
+    Event,
+    OpRejected,
+    PromptAccepted,
+    SessionStarted,
+    TurnEnded,
+    TurnStarted,
+)
 from clew.protocol.ids import MAIN_AGENT, AgentId, OpId
 from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.ops import (
@@ -117,6 +129,8 @@ class OneShot:
         self.told = ""
         """Help for a slash name, which was asked for in place of a turn."""
         self._lines = stream_lines(options) if options.output_format == "stream-json" else None
+        self._beside = ChildrenBeside()
+        self._leaving: asyncio.Task[None] | None = None
 
     async def follow(self) -> None:
         """Until the session is over: what is said after the turn, such as its title, comes before the result."""
@@ -130,8 +144,12 @@ class OneShot:
                     await self._printer.write(line)
                 if envelope.agent == MAIN_AGENT:
                     await self._take(event)
+                else:
+                    self.outcome.feed_child(event, envelope.agent)
         finally:  # whatever happened: the log tells how it ended
             leaving.cancel()
+            if self._leaving is not None:
+                self._leaving.cancel()
             if self._finding is not None:
                 self._finding.cancel()
             await self._close()
@@ -144,10 +162,12 @@ class OneShot:
                 await self._ask(event)
             case OpRejected(op_id=op_id) if op_id == ASKED:
                 self._refuse(event.reason)
-            case TurnEnded():
-                self._close()
             case _:
-                pass
+                self._beside.feed(event)
+                if self._beside.over:
+                    self._close()
+                elif self._beside.waits and self._leaving is None:
+                    self._leaving = asyncio.create_task(self._close_when_told())
 
     async def _ask(self, started: SessionStarted) -> None:
         if self._name is not None:
@@ -195,11 +215,57 @@ class OneShot:
         await self._printer.output.closed.wait()
         self._close()
 
+    async def _close_when_told(self) -> None:
+        """A signal while only children are at work: there is no turn that it could interrupt."""
+        await self._stopping.wanted.wait()
+        if self._beside.waits:
+            self._close()
+
     def _close(self) -> "asyncio.Task[None]":
         """Everything is stopped and written; once."""
         if self._closing is None:
             self._closing = asyncio.create_task(self._client.submit(Close()))
         return self._closing
+
+
+class ChildrenBeside:
+    """Whether a run is over: its turn is, and all children have settled and were told of; a turn that ended at a limit
+    or failed waits for nobody."""
+
+    def __init__(self) -> None:
+        self._open: set[AgentId] = set()
+        self._owed: list[AgentId] = []
+        self._turns = 0
+        self._in_turn = True
+        self._failed = False
+
+    def feed(self, event: Event) -> None:
+        """Take one more event of the main agent."""
+        match event:
+            case TurnStarted():
+                self._in_turn = True
+            case TurnEnded():
+                self._in_turn, self._turns = False, self._turns + 1
+                self._failed = event.reason != "completed"
+            case AgentStarted():
+                self._open.add(event.child)
+            case AgentEnded():
+                self._open.discard(event.child)
+                self._owed += [event.child] if event.background else []
+            case PromptAccepted():
+                self._owed = [child for child in self._owed if child not in event.notices]
+            case _:
+                pass
+
+    @property
+    def waits(self) -> bool:
+        """The turn is over, and children are not."""
+        return self._turns > 0 and not self._in_turn and not self.over
+
+    @property
+    def over(self) -> bool:
+        """Nothing is left to wait for."""
+        return self._turns > 0 and not self._in_turn and (self._failed or not (self._open or self._owed))
 
 
 def printer_of(options: HeadlessOptions, out: TextIO, err: TextIO) -> Printer:

@@ -4,9 +4,11 @@ from typing import Any
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from clew.protocol.event_kinds.turns import INTERNAL_ERROR
 from clew.protocol.events import (
+    AgentEnded,
     ApprovalResolved,
     AttemptEnded,
     Event,
@@ -24,7 +26,7 @@ from clew.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
-from clew.protocol.ids import CallId, EntryId, MessageId
+from clew.protocol.ids import AgentId, CallId, EntryId, MessageId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import Json, TextPart, ToolCallPart, arguments_of
 from clew.protocol.tally import Tally
@@ -77,7 +79,6 @@ class TurnOutcome:
         """Of this run alone."""
         self.session_id = ""
         self.ended: TurnEnded | None = None
-        self.denials: list[ApprovalResolved] = []
         self.structured_output: Any = UNSET
         self.failure = ""
         """What kept the run from going on, where no turn could tell it."""
@@ -85,11 +86,15 @@ class TurnOutcome:
         """Entries that are not in the log, although the session is over."""
         self.models: dict[str, tuple[int, int]] = {}
         self._refusals = RefusedCalls()
+        self._of_children: dict[tuple[AgentId, CallId], Json] = {}
+        self._denied: dict[str, Json] = {}
+        """The inputs of children's calls that were denied, by the ids of their asks."""
+        self.denials: list[ApprovalResolved] = []
         self._turn()
 
     def _turn(self) -> None:
         self.ended = None
-        self.denials = []
+        self._earlier, self.denials = self.denials, []
         self.structured_output = UNSET
         self.before = self.tally
         self._answer: dict[EntryId, str] = {}
@@ -110,6 +115,8 @@ class TurnOutcome:
             case TurnStarted():
                 self._turn()
             case PromptAccepted() if not event.continues:
+                if event.notices and self._earlier:  # the turn goes on with an earlier one, whose children have ended
+                    self._earlier, self.denials = [], [*self._earlier, *self.denials]
                 self._answer.clear()  # what was said before belongs to an earlier question
             case ToolEnded():
                 self._settle(event)
@@ -125,8 +132,27 @@ class TurnOutcome:
                 self.ended = event
             case SessionEnded():
                 self.unsaved = event.unsaved
+            case AgentEnded():
+                self.tally = self.tally + replace(event.tally, work_ms=0)
             case _:
                 self._follow_reply(event)
+
+    def feed_child(self, event: Event, agent: AgentId) -> None:
+        """Take one event of a child: what it was denied is listed with its input."""
+        match event:
+            case PartCompleted(part=ToolCallPart() as call):
+                self._of_children[agent, call.id] = arguments_of(meant_call(call))
+            case ToolEnded():
+                self._of_children.pop((agent, event.result.call_id), None)
+            case ApprovalResolved(decision="deny"):
+                self.denials.append(event)
+                self._denied[event.request_id] = self._of_children.get((agent, event.call_id), {})
+            case _:
+                pass
+
+    def input_of(self, denial: ApprovalResolved) -> Json:
+        """What the denied call was given."""
+        return self._denied.get(denial.request_id) or self.inputs.get(denial.call_id, {})
 
     def _follow_reply(self, event: Event) -> None:
         match event:

@@ -13,14 +13,11 @@ from msgspec.structs import replace
 from clew.protocol.base import Envelope, EventBase, union_of
 from clew.protocol.display import DiffBlock, FileChange, TerminalBlock, TodoBlock, TodoItem, with_change
 from clew.protocol.event_kinds.agents import (
-    AgentChanged,
     AgentEnded,
-    AgentStarted,
-    TaskChanged,
-    TaskEnded,
     TaskNews,
     TaskRow,
-    TaskStarted,
+    books_after,
+    still_owed,
     tasks_after,
 )
 from clew.protocol.event_kinds.asks import (
@@ -51,7 +48,7 @@ from clew.protocol.event_kinds.turns import (
     TurnStarted,
 )
 from clew.protocol.event_kinds.words import PermissionModeChanged, RecapReady, TitleChanged
-from clew.protocol.ids import MAIN_AGENT, AgentId, TaskId
+from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.messages import text_of
 from clew.protocol.standing import STOPPED_BY, Actor, Standing, standing_after, standing_of
 from clew.protocol.tally import Tally
@@ -114,7 +111,7 @@ class AgentState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     children: Tally = Tally()
     """What its children used that have ended."""
     owed: tuple[AgentEnded, ...] = ()
-    """Ends of background children that its conversation does not tell of yet, oldest first."""
+    """Ends of background children that its conversation does not tell of yet."""
     meter: ContextMeasured | None = None
     """How full the window was when it was last measured."""
 
@@ -262,17 +259,7 @@ def _(event: PromptWithdrawn, state: AgentState) -> AgentState:
 def _(event: PromptAccepted, state: AgentState) -> AgentState:
     queued = tuple(item for item in state.queued if item.prompt_id != event.prompt_id)
     last = state.last_prompt if event.hidden else text_of(event.content)[:MAX_PROMPT_CHARS]
-    return replace(state, queued=queued, last_prompt=last, owed=_still_owed(state.owed, event.notices))
-
-
-def _still_owed(owed: tuple[AgentEnded, ...], told: tuple[TaskId, ...]) -> tuple[AgentEnded, ...]:
-    """Without the oldest end of each task that was told of; one that ended twice is told of twice."""
-    rest = list(owed)
-    for task in told:
-        found = next((end for end in rest if end.child == task), None)
-        if found is not None:
-            rest.remove(found)
-    return owed if not told else tuple(rest)
+    return replace(state, queued=queued, last_prompt=last, owed=still_owed(state.owed, event.notices))
 
 
 @_fold.register
@@ -403,10 +390,7 @@ def _(event: ShellEnded, state: AgentState) -> AgentState:
     return replace(state, typed=others, commands=state.commands + 1)
 
 
-@_fold.register(TaskStarted | AgentStarted | TaskChanged | AgentChanged | TaskEnded | AgentEnded)
+@_fold.register(TaskNews)
 def _(event: TaskNews, state: S) -> S:
     state = replace(state, tasks=tasks_after(event, state.tasks))
-    if not isinstance(event, AgentEnded):
-        return state
-    owed = (*state.owed, event) if event.background else state.owed
-    return replace(state, children=state.children + event.tally, owed=owed)
+    return replace(state, **books_after(event, state.children, state.owed)) if isinstance(event, AgentEnded) else state

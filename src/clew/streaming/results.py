@@ -56,7 +56,7 @@ def _denied(outcome: TurnOutcome, denial: ApprovalResolved) -> Denial:
     return Denial(
         tool_name=denial.tool,
         tool_use_id=denial.call_id,
-        tool_input=outcome.inputs.get(denial.call_id, {}),
+        tool_input=outcome.input_of(denial),
         subject=denial.subject,
         reason=denial.reason,
     )

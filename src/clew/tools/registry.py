@@ -7,15 +7,14 @@ from msgspec import Struct
 
 from clew.protocol.meant_calls import ToolSpec
 from clew.tools.base import Tool
-from clew.tools.builtin.agent import Agent
+from clew.tools.builtin.agent import AgentTool
 from clew.tools.builtin.ask_user import AskUser
 from clew.tools.builtin.bash import Bash
 from clew.tools.builtin.edit import Edit
-from clew.tools.builtin.enter_plan_mode import EnterPlanMode
-from clew.tools.builtin.exit_plan_mode import ExitPlanMode
 from clew.tools.builtin.glob import Glob
 from clew.tools.builtin.grep import Grep
 from clew.tools.builtin.notebook_edit import NotebookEdit
+from clew.tools.builtin.plan_mode import EnterPlanMode, ExitPlanMode
 from clew.tools.builtin.read import Read
 from clew.tools.builtin.send_message import SendMessage
 from clew.tools.builtin.task_output import TaskOutput, TaskStop
@@ -32,7 +31,7 @@ BUILTIN: tuple[type[BuiltinTool[Any]], ...] = (
     Grep,
     Glob,
     NotebookEdit,
-    Agent,
+    AgentTool,
     SendMessage,
     TaskOutput,
     TaskStop,

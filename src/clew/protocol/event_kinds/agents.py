@@ -182,6 +182,21 @@ def tasks_after(event: TaskNews, tasks: tuple[TaskRow, ...]) -> tuple[TaskRow, .
             return _told_of(tasks, TaskId(child), standing=standing, by=event.by, doing="")
 
 
+def books_after(ended: AgentEnded, children: Tally, owed: tuple[AgentEnded, ...]) -> dict[str, Any]:
+    """What an agent's children used, and the ends that it is to be told of, after one more end."""
+    return {"children": children + ended.tally, "owed": (*owed, ended) if ended.background else owed}
+
+
+def still_owed(owed: tuple[AgentEnded, ...], told: tuple[TaskId, ...]) -> tuple[AgentEnded, ...]:
+    """Without the oldest end of each task that was told of; one that ended twice is told of twice."""
+    rest = list(owed)
+    for task in told:
+        found = next((end for end in rest if end.child == task), None)
+        if found is not None:
+            rest.remove(found)
+    return owed if not told else tuple(rest)
+
+
 def _with_task(tasks: tuple[TaskRow, ...], row: TaskRow) -> tuple[TaskRow, ...]:
     """One row more; of those that have ended only the newest stay."""
     rows = [*(known for known in tasks if known.task_id != row.task_id), row]

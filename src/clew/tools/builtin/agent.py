@@ -38,7 +38,7 @@ class AgentParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     resume: str = ""
 
 
-class Agent(BuiltinTool[AgentParams]):
+class AgentTool(BuiltinTool[AgentParams]):
     """Starts a child agent."""
 
     name = "Agent"

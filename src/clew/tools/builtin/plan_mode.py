@@ -1,4 +1,4 @@
-"""ExitPlanMode: a plan is shown to the user, who accepts it, or sends it back with a word."""
+"""EnterPlanMode and ExitPlanMode: the model asks to think first; then a person accepts its plan, or sends it back."""
 
 from typing import Annotated, ClassVar
 
@@ -9,7 +9,32 @@ from clew.tools.base import Effect, ToolContext, ToolResult
 from clew.tools.paths import problem
 from clew.tools.session import BuiltinTool
 
+ABOUT = "the agent wants to plan first: from then on nothing is changed until you accept its plan"
 MAX_PLAN_CHARS = 60_000
+
+
+class EnterPlanModeParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Nothing to say."""
+
+
+class EnterPlanMode(BuiltinTool[EnterPlanModeParams]):
+    """The user is asked, unless a rule allows it; in plan mode there is nothing to decide."""
+
+    name = "EnterPlanMode"
+    words: ClassVar[str] = "enter_plan_mode.md"
+    params: ClassVar[type[Struct]] = EnterPlanModeParams
+    effect: ClassVar[Effect] = "session"
+
+    def accesses(self, params: EnterPlanModeParams, context: ToolContext) -> tuple[Access, ...]:
+        plan = self.session.plan
+        planning = plan is not None and plan.planning
+        return (ToolAccess(tool=self.name, read_only=planning, about=ABOUT),)
+
+    async def run(self, params: EnterPlanModeParams, context: ToolContext) -> ToolResult:
+        plan = self.session.plan
+        if plan is None:
+            return problem("There is no plan mode here. Say in words what you plan.")
+        return ToolResult(text=plan.enter())
 
 
 class ExitPlanModeParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -22,6 +47,7 @@ class ExitPlanMode(BuiltinTool[ExitPlanModeParams]):
     """It decides nothing: a person does, in every permission mode."""
 
     name = "ExitPlanMode"
+    words: ClassVar[str] = "exit_plan_mode.md"
     params: ClassVar[type[Struct]] = ExitPlanModeParams
     effect: ClassVar[Effect] = "session"
 

@@ -1,0 +1,136 @@
+"""Child agents through the real command: what the first request costs, the result of a run with children, kills."""
+
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from e2e.command import Place, Serve, until
+
+MAX_FIRST_REQUEST_BYTES = 14_000
+
+
+def agent(prompt: str, **more: Any) -> dict[str, Any]:
+    return {"call": "Agent", "arguments": {"description": prompt, "prompt": f"TASK {prompt}", **more}}
+
+
+def at_work_on(prompt: str) -> str:
+    """What stands in the requests of this child and in no other one's."""
+    return f'"text":"TASK {prompt}'
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def transcript(place: Place) -> Path:
+    (path,) = place.clew_home.glob("projects/*/*.jsonl")
+    return path
+
+
+def told(place: Place, kind: str) -> Iterator[dict[str, Any]]:
+    """Events of one kind in the main log, read without any code of ours."""
+    for line in lines_of(transcript(place)):
+        event = line.get("event", {})
+        if event.get("event") == kind:
+            yield event
+
+
+def notices(place: Place) -> list[str]:
+    """The tasks that the conversation was told of, in order."""
+    return [task for line in lines_of(transcript(place)) for task in line.get("notices", [])]
+
+
+def test_the_first_request_of_the_whole_product_is_small(serve: Serve) -> None:
+    place, server = serve([{"text": "hi"}])
+    assert place.run("-p", "hi").code == 0
+    assert len(server.requests[0].raw) <= MAX_FIRST_REQUEST_BYTES, len(server.requests[0].raw)
+
+
+def test_a_run_with_children_has_its_result_when_all_have_settled(serve: Serve) -> None:
+    main = {"calls": [agent("slow", run_in_background=True), agent("quick")]}
+    child = {"match": at_work_on("slow"), "text": "slow words"}
+    place, server = serve(
+        [
+            main,
+            child,
+            {"match": at_work_on("quick"), "text": "quick words"},
+            {"text": "first answer"},
+            {"text": "last answer"},
+        ]
+    )
+    done = place.run("-p", "go", "--output-format", "json")
+    assert (done.code, done.err) == (0, "")
+    result = done.result
+    assert result["result"] in ("last answer", "first answer")
+    ended = list(told(place, "agent.ended"))
+    assert sorted(event["result"] for event in ended) == ["quick words", "slow words"]
+    assert len(notices(place)) == 1
+    asked = [request.raw.decode() for request in server.requests]
+    assert any("task-notification" in body for body in asked), "the model has read the notice"
+
+
+def test_a_child_in_print_mode_denies_what_would_ask_and_lists_it(serve: Serve) -> None:
+    write = {"calls": [{"call": "Write", "arguments": {"file_path": "x.txt", "content": "x"}}]}
+    place, _ = serve(
+        [{"calls": [agent("one")]}, {"match": at_work_on("one"), **write}, {"text": "inner"}, {"text": "outer"}]
+    )
+    done = place.run("-p", "go", "--output-format", "json")
+    denials = done.result["permission_denials"]
+    assert [denial["tool_name"] for denial in denials] == ["Write"]
+    assert not (place.project / "x.txt").exists()
+
+
+def test_kill_9_while_children_work_loses_no_outcome_and_tells_each_once(serve: Serve) -> None:
+    """One child has ended and is owed, one is at work: after the kill and a resume the model reads both once."""
+    place, server = serve(
+        {
+            "replies": [
+                {"calls": [agent("ready", run_in_background=True), agent("hanging", run_in_background=True)]},
+                {"match": at_work_on("ready"), "text": "ready words"},
+                {"match": at_work_on("hanging"), "parts": [{"wait": "for ever"}, {"text": "never"}]},
+                {"parts": [{"wait": "for ever"}, {"text": "never"}]},
+            ],
+            "last": {"text": "after the kill"},
+        }
+    )
+    process = place.start("-p", "go")
+    until(lambda: any(transcript_there(place)) and len(list(told(place, "agent.ended"))) == 1, process)
+    until(lambda: len(server.requests) >= 4, process)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert notices(place) == []
+    done = place.run("-c", "-p", "what came of it?")
+    assert (done.code, done.out) == (0, "after the kill\n")
+    started, ended = list(told(place, "agent.started")), list(told(place, "agent.ended"))
+    assert sorted(event["child"] for event in started) == sorted(event["child"] for event in ended)
+    assert {event["standing"] for event in ended} == {"completed", "interrupted"}
+    assert sorted(notices(place)) == sorted(event["child"] for event in started)
+    body = server.requests[-1].raw.decode()
+    assert body.count("<task-notification>") == 2
+    assert "ready words" in body
+    assert "<status>interrupted</status>" in body
+    place.run("-c", "-p", "and now?")
+    assert server.requests[-1].raw.decode().count("<task-notification>") == 2, "nothing is told twice"
+
+
+def transcript_there(place: Place) -> list[Path]:
+    return list(place.clew_home.glob("projects/*/*.jsonl"))
+
+
+def test_a_run_that_is_told_to_end_while_only_children_work_ends(serve: Serve) -> None:
+    place, server = serve(
+        [
+            {"calls": [agent("hanging", run_in_background=True)]},
+            {"match": at_work_on("hanging"), "parts": [{"wait": "for ever"}, {"text": "never"}]},
+            {"text": "first answer"},
+        ]
+    )
+    process = place.start("-p", "go")
+    until(lambda: len(server.requests) == 3, process)
+    until(lambda: any("turn-result" in json.dumps(line) for line in lines_of(transcript(place))), process)
+    process.send_signal(signal.SIGINT)
+    process.wait()
+    (ended,) = told(place, "agent.ended")
+    assert (ended["standing"], ended["by"]) == ("stopped", "session")
