@@ -27,9 +27,24 @@ def test_what_a_program_brings_and_nothing_uses_is_said(serve: Serve) -> None:
     place, _ = serve([])
     with Driven(place) as run:
         answer = run.answered("r1", "initialize", agents={"a": {}}, somethingNew=True)
-        assert answer["response"]["notes"] == ["agents are not used yet: a"]
+        (note,) = answer["response"]["notes"]
+        assert note.startswith("SDK, 'a': it has no prompt")
         run.end()
-    assert [line for line in run.errors if "agents are not used yet: a" in line]
+    assert [line for line in run.errors if "SDK, 'a': it has no prompt" in line]
+
+
+def test_agents_of_a_program_are_told_to_the_model_with_the_first_request(serve: Serve) -> None:
+    place, server = serve([{"text": "Fine."}])
+    agents = {"reviewer": {"description": "Reviews what changed.", "prompt": "Review.", "shiny": 1}}
+    with Driven(place) as run:
+        answer = run.answered("r1", "initialize", agents=agents)
+        assert answer["response"]["notes"] == ["agent reviewer: unknown fields, which do nothing: shiny"]
+        run.say("hello")
+        run.result()
+        run.end()
+    blocks = [block["text"] for block in server.requests[-1].body["system"]]
+    assert any("- reviewer: Reviews what changed." in block for block in blocks)
+    assert blocks[-1].startswith("# Environment")
 
 
 @pytest.mark.parametrize(

@@ -147,14 +147,15 @@ async def test_hook_events_in_the_stream(lab: MakeLab) -> None:
     assert [getattr(message, "hook_event_name", "") for message in told] == ["PreToolUse"]
 
 
-async def test_agents_are_mentioned_as_not_used(lab: MakeLab) -> None:
+async def test_agents_of_a_program_are_kinds_of_its_session(lab: MakeLab) -> None:
     here = lab([{"text": "hi"}])
     agents = {"reviewer": AgentDefinition(description="reviews", prompt="Review.")}
     async with here.client(agents=agents) as client:
         info = await client.get_server_info()
         assert words(await exchange(client, "hi")) == "hi"
     assert info is not None
-    assert info["notes"] == ["agents are not used yet: reviewer"]
+    assert info["notes"] == []
+    assert "- reviewer: reviews" in json.dumps(here.server.requests[0].body["system"])
 
 
 @pytest.mark.parametrize(

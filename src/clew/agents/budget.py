@@ -115,3 +115,9 @@ def bounds_of(settings: Settings, *, headless: bool) -> Limits:
         max_tokens=limits.max_tokens,
         max_minutes=limits.max_minutes,
     )
+
+
+def with_steps_of(limits: Limits, own: Limits) -> Limits:
+    """The limits with the smaller number of steps for one turn."""
+    steps = min((one.max_steps for one in (limits, own) if one.max_steps is not None), default=None)
+    return replace(limits, max_steps=steps)

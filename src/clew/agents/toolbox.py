@@ -312,19 +312,22 @@ def open_tools(
     told: tuple[ToolSpec, ...] = (),
     late: LateTools | None = None,
     small: bool = False,
+    has: Callable[[str], bool] = lambda name: True,
+    bounds: PathBounds | None = None,
 ) -> AgentTools:
     """The main agent's tools: all or those of these `names`, and what the session brings along; `told` and `late`: what
-    may come later; `small`: only the few that a small window has room for, unless names are given. Raises SettingsError
-    for a name that there is not."""
+    may come later; `small`: only the few that a small window has room for, unless names are given. `has` and `bounds`:
+    what the kind of agent that it runs as leaves of them. Raises SettingsError for a name that there is not."""
     if names is not None and (unknown := [name for name in names if name not in builtin_names()]):
         raise SettingsError(f"no tool {', '.join(unknown)} (--tools); there are {', '.join(builtin_names())}")
     session = shared.tool_session(MAIN_AGENT)
     names, in_short = small_set(names) if small else (names, as_it_is)
-    rights = AgentRights(shared.permits)
+    rights = AgentRights(shared.permits, bounds=bounds)
+    builtin = (tool for tool in builtin_tools(session, allowed=names) if has(tool.name))
     return AgentTools(
         shared=shared,
         session=session,
-        tools=ToolSet((*builtin_tools(session, allowed=names), *more), told=told, late=late, in_short=in_short),
+        tools=ToolSet((*builtin, *more), told=told, late=late, in_short=in_short, takes=has),
         host=AgentToolHost(MAIN_AGENT, session, rights, shared),
         rights=rights,
         in_short=in_short,

@@ -8,20 +8,22 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from clew import __version__
-from clew.agents.budget import TreeBudget, bounds_of
+from clew.agents.budget import TreeBudget, bounds_of, with_steps_of
 from clew.agents.factory import AgentFactory, rules_of
 from clew.agents.log import AgentLog
-from clew.agents.runner import MAIN, AgentBody, LookAtEnd
+from clew.agents.runner import MAIN, AgentBody, AgentSpec, LookAtEnd
 from clew.agents.toolbox import AgentTools, SessionTools, open_tools
 from clew.assembly.parts import (
     PartMaker,
+    SessionPlace,
     answering_parts,
     children_of,
-    kinds_of,
     output_tools,
     parts_of,
+    placed,
     search_tools,
 )
+from clew.config.errors import SettingsError
 from clew.engine.agent import Agent
 from clew.engine.gate import PendingAnswers
 from clew.engine.middleware.base import Middleware
@@ -33,10 +35,9 @@ from clew.engine.middleware.steering import Steering
 from clew.engine.turn import Prompt, PromptWord
 from clew.host.door import Door, OpenSession
 from clew.host.model_choice import (
+    NoModel,
     check_fast_model,
     check_thinking,
-    chosen_model,
-    connector,
     is_small,
     key_source,
     small_words,
@@ -44,22 +45,21 @@ from clew.host.model_choice import (
 )
 from clew.host.part import MoreTools, Part, PartSession, PartSetup
 from clew.host.past import Past, cut_off_words, left_words, moved_words, new_origin, new_past, note_project
-from clew.host.prompt_bytes import PromptBytes, prompt_bytes, told_headless
+from clew.host.prompt_bytes import MainPrompt, PromptBytes, facts_probe, main_prompt, system_prompt
 from clew.host.request import SessionRequest, Tell
 from clew.host.session import Journal, Session
 from clew.host.slash_names import SlashNames
-from clew.host.workspace import Workspace, workspace_of
+from clew.host.workspace import Workspace
+from clew.llm.errors import LLMError
 from clew.llm.model import Model
 from clew.parts.memory.part import MemoryPart
 from clew.prompts.memory import Memory
-from clew.prompts.system_prompt import FactsProbe, build_system_prompt
 from clew.protocol.client import Client
 from clew.protocol.entries import SystemPromptEntry
 from clew.protocol.events import Event, Notice, SessionStarted
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import SwitchSession
 from clew.protocol.state import AgentState
-from clew.system.clock import SystemClock
 from clew.system.debug_log import open_debug_log
 from clew.transcript.chain.conversation import Conversation
 from clew.transcript.log.stamp import Stamp
@@ -109,11 +109,11 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
     voice = Voice(request.tell)
     found, setup, fallback = set_up(request, door, voice)
     workspace, past, settings = setup.workspace, setup.past, setup.workspace.settings
-    output = output_tools(request.json_schema)
+    output, main = output_tools(request.json_schema), main_prompt(found, setup.main)
     with closing(facts_probe(workspace)) as probe:
         parts = parts_of(setup, door, more)
         small = is_small(setup.model.window)
-        toolbox, search = open_toolbox(setup, parts, output, small=small)
+        toolbox, search = open_toolbox(setup, parts, output, main, small=small)
         memory = next((part.memory for part in parts if isinstance(part, MemoryPart)), Memory())
         conversation = Conversation(
             past.sink,
@@ -123,7 +123,7 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
             leaf=past.leaf,
             reread=past.reread,
         )
-        prompt = system_prompt(found, conversation, memory, toolbox, probe, parts, small=small)
+        prompt = system_prompt(main, found, conversation, memory, toolbox, probe, parts, small=small)
     agent = Agent(
         conversation=conversation,
         model=setup.model,
@@ -136,7 +136,8 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
     )
     reminders, state = Reminders(), past.state()
     gone = cut_off_words(past, state, agents=False)
-    for words in (prompt.reminder, moved_words(past, workspace), *(f"[{text}]" for text in gone)):
+    began = "" if past.resumed else setup.main.initial_prompt
+    for words in (prompt.reminder, moved_words(past, workspace), *(f"[{text}]" for text in gone), began):
         if words:
             reminders.add(words)
     session, agents = join(
@@ -163,23 +164,14 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
         return made
 
     voice.speak_in(session)
-    keep_beginning(found, past, session, prompt, search, small=small)
+    keep_beginning(setup, session, prompt, search, small=small)
     notes = [*warnings_of(workspace, past, parts)]
     if found.cwd != request.cwd:
         notes.append(note(f"this session belongs to {workspace.root}: it goes on there"))
-    told = [text for part in parts for text in part.notes]
+    told = [runs_as(setup.main), *(text for part in parts for text in part.notes)]
     told += [small_words(setup.model, chosen=request.tools is not None)] if small else []
-    notes += [
-        note(text)
-        for text in (
-            *unread(workspace),
-            *told,
-            prompt.note,
-            *cut_off_words(past, state, agents=True),
-            *left_words(past, state),
-        )
-        if text
-    ]
+    left = (*cut_off_words(past, state, agents=True), *left_words(past, state))
+    notes += [note(text) for text in (*unread(workspace), *told, prompt.note, *left) if text]
     if found.branched and isinstance(past.sink, TranscriptWriter):
         past.sink.write_seed()  # the last thing that can fail: whoever asked for it stays in the session they are in
         notes.append(note(f'this is "{past.state().title}"; the session it was copied from stays as it is'))
@@ -196,32 +188,44 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
 def set_up(request: SessionRequest, door: Door, voice: Voice) -> tuple[SessionRequest, PartSetup, Model | None]:
     """The request with the session that is meant, what its parts are made of, and the model for when the first one is
     overloaded. The model comes first: a missing key is told before a missing session."""
-    workspace = workspace_of(request)
-    connect = request.connect or connector(workspace)
-    model = connect(chosen_model(workspace))
+    place = placed(request)
     old = old_past() if request.resuming else None
-    found = old.resolve(request, workspace) if old is not None else request
+    found = old.resolve(request, place.workspace) if old is not None else request
     if found.cwd != request.cwd:
-        workspace = workspace_of(request, found.cwd)
-        connect = request.connect or connector(workspace)
-        model = connect(chosen_model(workspace))
+        place = placed(request, found.cwd)
     found = replace(found, tell=voice)
-    settings = workspace.settings
-    fallback = connect(settings.fallback_model) if settings.fallback_model else None
-    check_fast_model(settings, connect)
-    found = replace(found, thinking=thinking_of(found, workspace.env, model, fallback))
-    check_thinking(found, model, fallback)
-    past = old.open_old(found, workspace) if old is not None else new_past(found, workspace)
+    settings = place.workspace.settings
+    fallback = place.connect(settings.fallback_model) if settings.fallback_model else None
+    check_fast_model(settings, place.connect)
+    found = replace(found, thinking=thinking_of(found, place.workspace.env, place.model, fallback))
+    check_thinking(found, place.model, fallback)
+    past = old.open_old(found, place.workspace) if old is not None else new_past(found, place.workspace)
+    place = as_it_ran(found, past, place)
     setup = PartSetup(
         request=found,
-        workspace=workspace,
+        workspace=place.workspace,
         past=past,
-        model=model,
-        connect=connect,
-        log=debug_log(workspace, past),
+        model=place.model,
+        connect=place.connect,
+        main=place.main,
+        kinds=place.kinds,
+        log=debug_log(place.workspace, past),
         offered=door.offered,
     )
     return found, setup, fallback
+
+
+def as_it_ran(request: SessionRequest, past: Past, place: SessionPlace) -> SessionPlace:
+    """The place with the kind of agent that an old session ran as, unless another one is asked for now. A kind that is
+    not there any more is told of, and the session goes on as clew's own."""
+    began = next((entry for entry in reversed(past.entries) if isinstance(entry, SystemPromptEntry)), None)
+    if began is None or not began.agent or request.agent:
+        return place
+    try:
+        return placed(replace(request, agent=began.agent), request.cwd)
+    except (SettingsError, LLMError, NoModel) as error:
+        request.tell("warning", f"this session ran as the agent {began.agent} and goes on without it: {error}")
+        return place
 
 
 def old_past():
@@ -239,15 +243,23 @@ def debug_log(workspace: Workspace, past: Past) -> Callable[[str], None]:
 
 
 def open_toolbox(
-    setup: PartSetup, parts: Sequence[Part], output: MoreTools, *, small: bool
+    setup: PartSetup, parts: Sequence[Part], output: MoreTools, main: MainPrompt, *, small: bool
 ) -> tuple[AgentTools, MoreTools]:
     """The main agent's tools, and how it searches for those that come later."""
     workspace, past = setup.workspace, setup.past
-    late = next((part.late for part in parts if part.late is not None), None)
+    late = next((part.late for part in parts if part.late is not None and main.has_servers), None)
     search = search_tools(setup, late, past.entries, small=small)
-    tools = (*output.tools, *(tool for part in parts if not small for tool in part.tools), *search.tools)
-    shared = SessionTools(workspace, past.results_dir, past.path)
-    toolbox = open_tools(shared, names=setup.request.tools, more=tools, told=search.told, late=late, small=small)
+    brought = [tool for part in parts if not small for tool in part.tools if main.has(tool.name)]
+    toolbox = open_tools(
+        SessionTools(workspace, past.results_dir, past.path),
+        names=setup.request.tools,
+        more=(*output.tools, *brought, *search.tools),
+        told=search.told,
+        late=late,
+        small=small,
+        has=main.has,
+        bounds=setup.main.bounds,
+    )
     search.attach(toolbox.tools)
     return toolbox, search
 
@@ -307,16 +319,16 @@ def join(
         limits=bounds,
         compaction=workspace.settings.compaction,
         make_children=children_of,
-        kinds=kinds_of(setup.request, workspace),
+        kinds=setup.kinds,
         rules=rules_of(workspace.settings.agents),
     )
-    limits = LimitCheck(bounds, purse=budget.of(MAIN_AGENT))
+    limits = LimitCheck(with_steps_of(bounds, setup.main.limits), purse=budget.of(MAIN_AGENT))
     looks = [LookAtEnd(toolbox.undo.look_at_end)] if toolbox.undo is not None else []
     middlewares = [Steering(), limits, reminders, RepeatBrake(), SecretWarning(), *more, *looks]
     middlewares += [middleware for part in parts for middleware in part.middlewares]
     middlewares.sort(key=lambda middleware: middleware.stage)
     body = AgentBody(agent=agent, log=log, tools=toolbox, middlewares=middlewares, look=look_of(parts))
-    factory.make(MAIN, body=body)
+    factory.make(setup.main, body=body)
     return session, factory
 
 
@@ -335,12 +347,10 @@ def look_of(parts: Sequence[Part]) -> Callable[[Prompt], Coroutine[Any, Any, Pro
     return look
 
 
-def keep_beginning(
-    request: SessionRequest, past: Past, session: Session, prompt: PromptBytes, search: MoreTools, *, small: bool
-) -> None:
+def keep_beginning(setup: PartSetup, session: Session, prompt: PromptBytes, search: MoreTools, *, small: bool) -> None:
     """The lines of a log that say who works in it and what its requests begin with."""
-    log = session.journal.main
-    for origin in new_origin(request, past):
+    log, agent = session.journal.main, "" if setup.main is MAIN else setup.main.kind
+    for origin in new_origin(setup.request, setup.past):
         log.keep(origin)
     if prompt.keep:
         log.keep(
@@ -350,6 +360,7 @@ def keep_beginning(
                 searched=search.searched,
                 told=search.told,
                 small=small,
+                agent=agent,
                 **log.stamp.keyed(),
             )
         )
@@ -363,6 +374,12 @@ def warnings_of(workspace: Workspace, past: Past, parts: Sequence[Part]) -> list
     return found
 
 
+def runs_as(main: AgentSpec) -> str:
+    """That the conversation runs as a kind of agent; empty for clew's own."""
+    needs = f"; it needs the MCP servers {', '.join(main.needs_servers)}" if main.needs_servers else ""
+    return "" if main is MAIN else f"the conversation runs as the agent {main.kind} ({main.source}){needs}"
+
+
 def note(text: str) -> Notice:
     """Something to know before it starts."""
     return Notice(level="info", text=text, code="note")
@@ -371,43 +388,3 @@ def note(text: str) -> Notice:
 def unread(workspace: Workspace) -> list[str]:
     """What of the project was left alone because nobody trusts it yet."""
     return [f"{path} is not read: the directory is not trusted (see --trust)" for path in workspace.loaded.unread]
-
-
-def system_prompt(
-    request: SessionRequest,
-    conversation: Conversation,
-    memory: Memory,
-    toolbox: AgentTools,
-    probe: FactsProbe,
-    parts: Sequence[Part],
-    *,
-    small: bool,
-) -> PromptBytes:
-    """The bytes this session began with, or new ones."""
-    facts = probe.finish()
-
-    def build(headless: bool) -> tuple[str, ...]:
-        return build_system_prompt(
-            facts,
-            memory,
-            more=tuple(part.words for part in parts if not small),
-            override=request.system_prompt,
-            append=request.append_system_prompt,
-            headless=headless,
-            small=small,
-        )
-
-    nobody = request.headless and not request.answered
-    specs, told = toolbox.tools.specs, told_headless(conversation.chain())
-    return prompt_bytes(conversation.system_prompt, build, specs, headless=nobody, small=small, told=told)
-
-
-def facts_probe(workspace: Workspace) -> FactsProbe:
-    """Starts to look at the place; git works while the rest is put together."""
-    return FactsProbe(
-        cwd=workspace.cwd,
-        project_root=workspace.root,
-        trusted=workspace.trusted,
-        env=workspace.env,
-        clock=SystemClock(),
-    )

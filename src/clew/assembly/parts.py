@@ -9,14 +9,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from clew.agents.factory import AgentFactory
+from clew.agents.runner import MAIN, AgentSpec
 from clew.config.skill_places import Around
 from clew.engine.compaction.window_meter import WindowMeter
 from clew.host.door import Door
+from clew.host.model_choice import chosen_model, connector
 from clew.host.part import MoreTools, Part, PartSession, PartSetup
 from clew.host.request import SessionRequest
 from clew.host.socket_life import SocketPart
-from clew.host.workspace import Workspace
+from clew.host.workspace import Workspace, workspace_of
+from clew.llm.model import Model
 from clew.parts.agents.part import AgentPart
 from clew.parts.memory.part import MemoryPart
 from clew.parts.notifications.part import NotificationPart
@@ -36,6 +41,30 @@ if TYPE_CHECKING:
     from clew.parts.window.room import WindowRoom
 
 PartMaker = Callable[[PartSetup], Part]
+
+
+class SessionPlace(Struct, frozen=True, kw_only=True):
+    """Where a session works and as what: known before its past is opened."""
+
+    workspace: Workspace
+    main: AgentSpec
+    kinds: "Callable[[], Kinds]"
+    connect: Callable[[str], Model]
+    model: Model
+
+
+def placed(request: SessionRequest, cwd: Path | None = None) -> SessionPlace:
+    """The place, the kind of agent and the model that are asked for. Raises SettingsError, LLMError or NoModel."""
+    workspace, main = workspace_of(request, cwd), MAIN
+    kinds = kinds_of(request, workspace)
+    if request.agent:
+        from clew.assembly.main_agent import as_agent  # where the conversation runs as a kind of agent
+
+        workspace, main = as_agent(request, workspace, kinds(), cwd)
+    connect = request.connect or connector(workspace)
+    return SessionPlace(
+        workspace=workspace, main=main, kinds=kinds, connect=connect, model=connect(chosen_model(workspace))
+    )
 
 
 def parts_of(setup: PartSetup, door: Door, more: Sequence[PartMaker] = ()) -> tuple[Part, ...]:
@@ -64,6 +93,10 @@ def parts_of(setup: PartSetup, door: Door, more: Sequence[PartMaker] = ()) -> tu
         if name := output_style(setup):
             found.append(OutputStylePart(setup, name))
     found += [PlanPart(setup), AgentPart()]
+    if may_have_agents(setup):
+        from clew.parts.agents.kinds import AgentKindPart  # where somebody may have defined a kind
+
+        found.append(AgentKindPart(setup, expected=True))
     lsp = settings.lsp.mode
     if workspace.trusted and (lsp == "on" or (lsp == "auto" and not request.headless)):
         from clew.parts.language_servers.part import LanguageServerPart  # where one may be asked
@@ -90,7 +123,8 @@ def parts_of(setup: PartSetup, door: Door, more: Sequence[PartMaker] = ()) -> tu
 
 def answering_parts(setup: PartSetup, known: Sequence[Part]) -> tuple[Part, ...]:
     """The parts that only answer: made by the first op or lookup that none of those above takes. `known`: those."""
-    from clew.parts.doctor.part import DoctorPart  # what nobody asks for is not loaded
+    from clew.parts.agents.kinds import AgentKindPart  # what nobody asks for is not loaded
+    from clew.parts.doctor.part import DoctorPart
     from clew.parts.files.part import FilePart
     from clew.parts.history.part import HistoryPart
     from clew.parts.hooks.part import HookPart
@@ -106,6 +140,8 @@ def answering_parts(setup: PartSetup, known: Sequence[Part]) -> tuple[Part, ...]
     found: list[Part] = [] if any(isinstance(part, McpPart) for part in known) else [McpPart(setup)]
     if not any(isinstance(part, HookPart) for part in known):
         found.append(HookPart(setup, expected=False))
+    if not any(isinstance(part, AgentKindPart) for part in known):
+        found.append(AgentKindPart(setup))
     orientation = next((part for part in known if isinstance(part, OrientationPart)), None)
     if orientation is None:
         orientation = OrientationPart(setup, "", speaks=False)
@@ -213,8 +249,23 @@ def kinds_of(request: SessionRequest, workspace: Workspace) -> "Callable[[], Kin
     def kinds() -> "Kinds":
         if not made:
             from clew.agents.definitions.kinds import Kinds
+            from clew.agents.definitions.reading import GivenAgents
 
-            made.append(Kinds(workspace))
+            given = [GivenAgents(source="--agents", definitions=request.agents)] if request.agents else []
+            made.append(Kinds(workspace, given=given, files=not request.bare))
         return made[0]
 
     return kinds
+
+
+def may_have_agents(setup: PartSetup) -> bool:
+    """Whether it is worth looking for definitions of agents: a few names on disk."""
+    request, workspace = setup.request, setup.workspace
+    if request.agents:
+        return True
+    env = workspace.env
+    claude = env.get("CLAUDE_CONFIG_DIR") or os.path.join(env.get("HOME") or os.path.expanduser("~"), ".claude")
+    homes = [str(workspace.home), claude] if "user" in workspace.sources else []
+    if "project" in workspace.sources:  # those of one that is not trusted are told of and not read
+        homes += [str(base / name) for base in (workspace.cwd, workspace.root) for name in (".clew", ".claude")]
+    return not request.bare and any(os.path.isdir(os.path.join(home, "agents")) for home in homes)

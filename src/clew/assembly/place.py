@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any, Protocol, TypeVar, cast
 
 from clew.host.workspace import Workspace
+from clew.protocol.lookups.agents import ListAgentKinds, ShowAgentKind
 from clew.protocol.lookups.auth import ForgetProvider, OfferModels, ShowAuth, TryModel, UseProvider
 from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
 from clew.protocol.lookups.catalog import (
@@ -43,6 +44,8 @@ CAPABILITIES: Mapping[type[Lookup[Any]], str] = {
     AllowRule: "permissions",
     RemoveRule: "permissions",
     ForgetTrust: "permissions",
+    ListAgentKinds: "agents",
+    ShowAgentKind: "agents",
     ListHooks: "hooks",
     ApproveHooks: "hooks",
     RunChecks: "doctor",

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from clew.commands import (
+    agents,
     config,
     diff,
     doctor,
@@ -46,6 +47,7 @@ from clew.protocol.events import (
     ThemeChanged,
     ViewTrimmed,
 )
+from clew.protocol.lookups.agents import AgentKindDrafted, AgentKindShown, AgentKindsListed, AgentKindWritten
 from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.hooks import HooksListed
 from clew.protocol.lookups.mcp import McpServersListed
@@ -179,7 +181,11 @@ AboutTheWindow = (
     | ItemsRecalled
 )
 AboutThePlace = (
-    TasksListed
+    AgentKindsListed
+    | AgentKindShown
+    | AgentKindDrafted
+    | AgentKindWritten
+    | TasksListed
     | TaskShown
     | MemoryListed
     | LineRemembered
@@ -239,6 +245,8 @@ def answer_lines(event: Event | Answer, facts: SessionFacts, columns: int = 80) 
 def place_lines(event: AboutThePlace, cwd: str) -> Iterable[str]:
     """Answers about the place the session works in."""
     match event:
+        case AgentKindsListed() | AgentKindShown() | AgentKindDrafted() | AgentKindWritten():
+            return agents.kind_lines(event)
         case TasksListed():
             return tasks.listing(event.tasks)
         case TaskShown():

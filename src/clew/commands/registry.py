@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from clew.commands import (
+    agents,
     branch,
     clear,
     commands,
@@ -55,6 +56,7 @@ from clew.commands.slash_names import helps_of, invoked
 
 COMMANDS: tuple[Command, ...] = (
     help_command.COMMAND,
+    agents.COMMAND,
     tasks.COMMAND,  # where programs that list commands know it as /bashes
     branch.COMMAND,
     clear.COMMAND,

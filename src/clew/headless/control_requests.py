@@ -20,6 +20,7 @@ from clew.hooks.definitions import MOMENTS
 from clew.protocol.client import Client
 from clew.protocol.events import ContextMeasured, Event, Notice, Rewound
 from clew.protocol.ids import EntryId
+from clew.protocol.lookups.agents import DefineAgentKinds
 from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
 from clew.protocol.lookups.mcp import ListMcp, McpServersListed, ReconnectMcp, ToggleMcp
 from clew.protocol.lookups.rules_and_models import ListModels, ModelsListed
@@ -203,7 +204,7 @@ class ControlRequests:
             added = await self._ops.ask(AddMcpServers(names=tuple(wanted.sdk_mcp_servers)))
             await added
         models = self._look_up(ListModels())
-        notes = unused(wanted)
+        notes = (*unused(wanted), *(await self._define(wanted.agents) if wanted.agents else ()))
         for note in notes:
             self._complain(note)
         return self._initialized(registered, models, notes)
@@ -232,6 +233,13 @@ class ControlRequests:
             hooks_applied=True,
             notes=notes,
         )
+
+    async def _define(self, agents: Json) -> tuple[str, ...]:
+        """Kinds of agents that the program brings; what is not used of them, a line each."""
+        listed = await self._look_up(DefineAgentKinds(definitions=agents))
+        theirs = [row for row in listed.kinds if row.level == "given" and row.name in agents]
+        notes = [f"agent {row.name}: {note}" for row in theirs for note in row.notes]
+        return (*(line for line in listed.problems if line.startswith("SDK,")), *notes)
 
     async def _mode(self, mode: str) -> Awaitable[None]:
         """`dontAsk` is the mode that asks, with nobody there to be asked."""
@@ -299,8 +307,6 @@ def unused(wanted: InitializeRequest) -> tuple[str, ...]:
     notes: list[str] = []
     if vain := [moment for moment in wanted.hooks or {} if moment not in MOMENTS]:
         notes.append(f"hooks for moments that never come yet: {', '.join(vain)}")
-    if wanted.agents:
-        notes.append(f"agents are not used yet: {', '.join(wanted.agents)}")
     for given, name, flag in (
         (wanted.system_prompt, "systemPrompt", "--system-prompt"),
         (wanted.append_system_prompt, "appendSystemPrompt", "--append-system-prompt"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from clew.agents.factory import AgentFactory
+from clew.agents.runner import AgentSpec
 from clew.agents.toolbox import AgentTools
 from clew.engine.agent import Agent
 from clew.engine.gate import PendingAnswers
@@ -31,6 +32,7 @@ from clew.tools.base import Tool
 from clew.tools.toolset import LateTools, ToolSet
 
 if TYPE_CHECKING:
+    from clew.agents.definitions.kinds import Kinds
     from clew.host.session import EndReason, Session
     from clew.protocol.lookups.place import CheckRow
 
@@ -91,6 +93,10 @@ class PartSetup(Struct, frozen=True, kw_only=True):
     model: Model
     connect: Callable[[str], Model]
     """How the name of a model becomes one."""
+    main: AgentSpec
+    """What the main agent is: clew's own, or the kind that the conversation runs as."""
+    kinds: "Callable[[], Kinds]"
+    """The kinds of agents; what reads their definitions is loaded by the first call, and is one for the session."""
     log: Callable[[str], None]
     """Where a part writes what nobody needs to see."""
     offered: set[str]

@@ -6,14 +6,64 @@ from collections.abc import Callable, Sequence
 import msgspec
 from msgspec import Struct
 
-from clew.prompts.system_prompt import ENVIRONMENT, is_environment
+from clew.agents.runner import MAIN, AgentSpec
+from clew.agents.toolbox import AgentTools, is_chosen
+from clew.config.errors import SettingsError
+from clew.host.part import Part
+from clew.host.request import SessionRequest
+from clew.host.workspace import Workspace
+from clew.prompts.memory import Memory
+from clew.prompts.system_prompt import ENVIRONMENT, FactsProbe, build_system_prompt, is_environment
 from clew.protocol.entries import Entry, SystemPromptEntry, UserEntry
 from clew.protocol.meant_calls import ToolSpec
 from clew.protocol.messages import text_of
+from clew.system.clock import SystemClock
+from clew.transcript.chain.conversation import Conversation
 
 NOW_HEADLESS = "[From here on nobody is there to answer questions or allow calls.]"
 OTHER_TOOLS = "the tools differ from those this session began with"
 NOW_WATCHED = "[From here on a person is there who can answer questions and allow calls.]"
+
+
+class MainPrompt(Struct, frozen=True, kw_only=True):
+    """Whose words and tools the main agent has: one decision, so that neither goes without the other."""
+
+    role: str | None = None
+    """In place of clew's own words; None: clew's own."""
+    override: str | None = None
+    """The user's words, in place of both."""
+    append: str = ""
+    """What follows whatever counts."""
+    tools: tuple[str, ...] | None = None
+    """The tools of the role; None: all that there are."""
+    without: tuple[str, ...] = ()
+
+    def has(self, tool: str) -> bool:
+        """Whether the role leaves the main agent this tool."""
+        return is_chosen(tool, self.tools, self.without)
+
+    @property
+    def has_servers(self) -> bool:
+        """Whether it leaves any tool of an MCP server."""
+        return self.tools is None or any(name.startswith("mcp__") for name in self.tools)
+
+
+def main_prompt(request: SessionRequest, agent: AgentSpec, coordinator: AgentSpec | None = None) -> MainPrompt:
+    """The words and tools of the main agent. The user's own prompt beats a coordinator's, that beats an agent's, that
+    beats clew's; what is appended follows. Raises SettingsError for an agent that should coordinate besides."""
+    if coordinator is not None and agent.kind != MAIN.kind:
+        raise SettingsError(
+            f"the conversation runs as the agent {agent.kind}, which cannot coordinate: leave --agent out, or "
+            "coordinate in another session"
+        )
+    role = coordinator or agent
+    return MainPrompt(
+        role="\n\n".join(role.system) if role.system is not None else None,
+        override=request.system_prompt,
+        append="\n\n".join(words for words in (*role.more_system, request.append_system_prompt) if words),
+        tools=role.tools,
+        without=role.without,
+    )
 
 
 class PromptBytes(Struct, frozen=True, kw_only=True):
@@ -92,3 +142,45 @@ def stored_block(entries: Sequence[Entry], heading: str) -> str:
     began = next((entry for entry in reversed(entries) if isinstance(entry, SystemPromptEntry)), None)
     blocks = began.blocks if began is not None else ()
     return next((block for block in blocks if block.startswith(f"{heading}\n")), "")
+
+
+def system_prompt(
+    main: MainPrompt,
+    request: SessionRequest,
+    conversation: Conversation,
+    memory: Memory,
+    toolbox: AgentTools,
+    probe: FactsProbe,
+    parts: Sequence[Part],
+    *,
+    small: bool,
+) -> PromptBytes:
+    """The bytes this session began with, or new ones."""
+    facts = probe.finish()
+
+    def build(headless: bool) -> tuple[str, ...]:
+        return build_system_prompt(
+            facts,
+            memory,
+            more=tuple(part.words for part in parts if not small),
+            role=main.role,
+            override=main.override,
+            append=main.append,
+            headless=headless,
+            small=small,
+        )
+
+    nobody = request.headless and not request.answered
+    specs, told = toolbox.tools.specs, told_headless(conversation.chain())
+    return prompt_bytes(conversation.system_prompt, build, specs, headless=nobody, small=small, told=told)
+
+
+def facts_probe(workspace: Workspace) -> FactsProbe:
+    """Starts to look at the place; git works while the rest is put together."""
+    return FactsProbe(
+        cwd=workspace.cwd,
+        project_root=workspace.root,
+        trusted=workspace.trusted,
+        env=workspace.env,
+        clock=SystemClock(),
+    )

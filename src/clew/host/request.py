@@ -59,6 +59,10 @@ class SessionRequest(Struct, frozen=True, kw_only=True):
     system_prompt: str | None = None
     """In place of our words; empty: no system prompt but what memory files say."""
     append_system_prompt: str | None = None
+    agent: str = ""
+    """The kind of agent that the conversation runs as; empty: clew's own."""
+    agents: dict[str, Any] = {}
+    """Definitions of agents for this session only, by name."""
     answered: bool = False
     """A program answers for a person: approvals and questions are put to it."""
     sources: frozenset[Scope] = ALL_SOURCES

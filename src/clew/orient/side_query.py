@@ -70,6 +70,11 @@ class SideQueries:
         """Whether a query could be sent at all."""
         return self._enabled and self._model is not None
 
+    @property
+    def model_name(self) -> str:
+        """The model that is asked; empty: there is none."""
+        return self._model.name if self._model is not None else ""
+
     async def ask(self, query: SideQuery) -> str | None:
         """The reply's words; None when there is none to use, with the reason in the debug log."""
         stamp = self._current()

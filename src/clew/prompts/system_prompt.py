@@ -86,6 +86,7 @@ def build_system_prompt(
     memory: Memory,
     *,
     more: tuple[str, ...] = (),
+    role: str | None = None,
     override: str | None = None,
     append: str | None = None,
     headless: bool = False,
@@ -93,11 +94,12 @@ def build_system_prompt(
 ) -> tuple[str, ...]:
     """The blocks of the system prompt, most stable first: our words, memory files, what the user brought, environment.
 
-    `override` (`--system-prompt`) stands in place of our words; memory and environment stay. An empty one leaves the
-    environment out too: nothing of ours is said. `append` (`--append-system-prompt`) follows our words or the override.
-    `small`: our words are the short ones, for a model with a small window.
+    `role` (an agent's words) stands in place of our words; so does `override` (`--system-prompt`), which beats it;
+    memory and environment stay. An empty override leaves the environment out too: nothing of ours is said. `append`
+    (`--append-system-prompt`) follows whatever counts. `small`: our words are the short ones, for a small window.
     """
-    words = [override] if override is not None else [prompt_text("system_small" if small else "system")]
+    ours = role if role is not None else prompt_text("system_small" if small else "system")
+    words = [override] if override is not None else [ours]
     if headless and override is None:
         words.append(prompt_text("headless"))
     if append:

@@ -238,6 +238,8 @@ class SystemPromptEntry(EntryBase, frozen=True, kw_only=True, tag="system-prompt
     """Tools that come and go and are told in full all the same."""
     small: bool = False
     """The few tools and short words of a small window."""
+    agent: str = ""
+    """The kind of agent that the conversation runs as; empty: clew's own."""
 
 
 class SessionStateEntry(EntryBase, frozen=True, kw_only=True, tag="session-state"):

@@ -69,11 +69,13 @@ class ToolSet:
         told: Iterable[ToolSpec] = (),
         late: LateTools | None = None,
         in_short: Callable[[ToolSpec], ToolSpec] = lambda spec: spec,
+        takes: Callable[[str], bool] = lambda name: True,
     ) -> None:
         """`told`: tools that may come later and are among `specs` all the same. `late`: who brings them. `in_short`:
-        how a spec is told where the model has little room."""
+        how a spec is told where the model has little room. `takes`: which of those that come later the agent has."""
+        self.takes = takes
         self._tools: dict[str, Tool[Any]] = {tool.name: tool for tool in tools}
-        more = (spec for spec in told if spec.name not in self._tools)
+        more = (spec for spec in told if spec.name not in self._tools and takes(spec.name))
         self.specs: tuple[ToolSpec, ...] = (*(in_short(tool.spec()) for tool in self._tools.values()), *more)
         self._told = frozenset(spec.name for spec in self.specs)
         self._own = frozenset(self._tools)
@@ -113,7 +115,7 @@ class ToolSet:
 
     def tell(self, specs: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
         """Name more tools in full. Only before the first request, while no bytes were sent; the ones that are new."""
-        new = tuple(spec for spec in specs if spec.name not in self._told)
+        new = tuple(spec for spec in specs if spec.name not in self._told and self.takes(spec.name))
         self.specs = (*self.specs, *new)
         self._told |= {spec.name for spec in new}
         return new

@@ -156,7 +156,7 @@ def test_modes_of_other_agents(capsys: pytest.CaptureFixture[str]) -> None:
         (["--plugin-dir", "p"], ["--plugin-dir", "later"]),
         (["--task-budget", "1000"], ["--task-budget", "limits.maxTokens"]),
         (["--session-mirror"], ["--session-mirror"]),
-        (["--agents", '{"reviewer": {}}'], ["--agents", "reviewer"]),
+        (["--agent", " "], ["--agent", "needs a name"]),
         (
             ["--mcp-config", '{"mcpServers": {"calc": {"type": "sdk", "name": "calc"}}}'],
             ["--mcp-config", "calc", "stream-json"],

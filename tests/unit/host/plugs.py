@@ -5,7 +5,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 
+from clew.agents.definitions.kinds import Kinds
 from clew.agents.permits import Permits
+from clew.agents.runner import MAIN
 from clew.config.schema import Settings
 from clew.engine.middleware.reminders import Reminders
 from clew.host.door import Door
@@ -45,6 +47,8 @@ def setup_of(
         past=OldPast(session_id=SessionId(SESSION), sink=sink or NullWriter(), path=path, entries=tuple(past)),
         model=ScriptedModel([]),
         connect=connect or (lambda name: ScriptedModel([Say("new")], name=name)),
+        main=MAIN,
+        kinds=lambda: Kinds(workspace or cast(Any, bare)),
         log=log,
         offered=set(),
     )

@@ -42,9 +42,11 @@ class KnownKind(Struct, frozen=True, kw_only=True):
 class Kinds:
     """One per session, or per place that is asked about."""
 
-    def __init__(self, place: ToolPlace, *, given: Sequence[GivenAgents] = ()) -> None:
-        """`given`: definitions for this session only; those that come later win."""
+    def __init__(self, place: ToolPlace, *, given: Sequence[GivenAgents] = (), files: bool = True) -> None:
+        """`given`: definitions for this session only; those that come later win. `files`: read those of the user and of
+        a trusted project."""
         self._place = place
+        self._files = files
         self._given = tuple(given)
         self._reader = DefinitionReader(FieldChecks(model=self._model))
         self._problems: tuple[str, ...] = ()
@@ -122,7 +124,8 @@ class Kinds:
         self._problems = tuple(dict.fromkeys(problems))
 
     def _folders(self) -> Iterator[AgentFolder]:
-        yield from agent_folders(self._place)
+        if self._files:
+            yield from agent_folders(self._place)
         if self._place.settings.agents.builtin:
             yield AgentFolder(path=BUILTIN_FOLDER, level="builtin")
 

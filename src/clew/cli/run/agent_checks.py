@@ -160,6 +160,8 @@ def check_thinking(parser: OneLineParser, args: argparse.Namespace) -> None:
 
 def check_given(parser: OneLineParser, args: argparse.Namespace) -> None:
     """Lists of sources, and JSON that is given inline or in files."""
+    if args.agent is not None and not args.agent.strip():
+        parser.error("--agent needs a name; `clew agents list` shows them")
     if args.setting_sources is not None:
         args.setting_sources = [name.strip() for name in args.setting_sources.split(",") if name.strip()]
         if unknown := [name for name in args.setting_sources if name not in SOURCES]:
@@ -176,8 +178,8 @@ def check_given(parser: OneLineParser, args: argparse.Namespace) -> None:
             )
         if args.json_schema is not None:
             args.json_schema = given_object(args.json_schema, "--json-schema ")
-        if args.agents is not None and (agents := given_object(args.agents, "--agents ")):
-            parser.error(f"--agents {', '.join(agents)}: agents of your own come with a later version")
+        if args.agents is not None:
+            args.agents = given_object(args.agents, "--agents ")
     except GivenError as error:
         parser.error(str(error))
 

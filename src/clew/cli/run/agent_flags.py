@@ -9,7 +9,6 @@ from clew.cli.parser import OneLineParser
 MODES = ("default", "plan", "acceptEdits", "bypassPermissions")
 LATER = {
     "--plugin-dir": "plugins come with a later version",
-    "--agent": "agents of your own come with a later version",
     "--task-budget": "the model is told of no budget here; the setting limits.maxTokens bounds the tokens of a session",
     "--session-mirror": "sessions are kept in $CLEW_HOME only and are not mirrored",
 }
@@ -73,6 +72,8 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--system-prompt-file", metavar="FILE")
     group.add_argument("--append-system-prompt", metavar="TEXT")
     group.add_argument("--append-system-prompt-file", metavar="FILE")
+    group.add_argument("--agent", metavar="NAME", help="run the conversation as this kind of agent")
+    group.add_argument("--agents", metavar="FILE|JSON", help="kinds of agents for this session only, by name")
     group.add_argument("--settings", metavar="FILE|JSON", help="one more layer of settings")
     group.add_argument(
         "--bare", action="store_true", help="no memory files, skills, hooks, servers or side queries in this session"
@@ -154,7 +155,6 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
         "--mcp-wait", type=seconds, metavar="S", help="the first request waits so long for MCP servers; 0: not at all"
     )
     group.add_argument("--mcp-debug", action="store_true", help=argparse.SUPPRESS)
-    group.add_argument("--agents", metavar="JSON", help=argparse.SUPPRESS)
 
 
 def positive(text: str) -> int:

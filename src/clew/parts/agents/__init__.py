@@ -1,1 +1,1 @@
-"""Tasks of a session: work beside its turns."""
+"""Agents beside the main one: their kinds, their tasks, and what people ask about them."""
