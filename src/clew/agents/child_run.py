@@ -3,7 +3,7 @@
 import asyncio
 import re
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -100,6 +100,17 @@ class ChildRun:
     def begin(self, prompt: str) -> None:
         """Go to work as soon as there is a place."""
         self._life = asyncio.create_task(self._live(prompt), name=f"agent {self.agent}")
+
+    def more(self) -> dict[str, Any]:
+        """What its row tells of an agent besides."""
+        used = used_by(self.state)
+        return {
+            "background": self.background,
+            "name": self.errand.name,
+            "agent_kind": self.spec.kind,
+            "tokens": used.tokens,
+            "cost_usd": used.cost_usd,
+        }
 
     def text(self) -> str:
         """Its newest words, from its own log."""

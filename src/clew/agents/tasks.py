@@ -150,6 +150,7 @@ class TaskRegistry:
             age_s=max(0.0, time.monotonic() - work.started_s),
             tail=tuple(line[-MAX_LINE_CHARS:] for line in lines if line.strip())[-TAIL_LINES:],
             output_file=work.output_file,
+            **work.more(),
         )
 
     def _forget_old(self) -> None:

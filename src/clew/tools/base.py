@@ -104,6 +104,10 @@ class TaskWork(Protocol):
         """Where all of its output is; empty: nowhere."""
         ...
 
+    def more(self) -> dict[str, Any]:
+        """What its row (`TaskRow`) tells besides: of an agent its name, kind, tokens and cost."""
+        ...
+
     def text(self) -> str:
         """What it has put out, of long output both ends."""
         ...

@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from clew.protocol.events import Actor
 from clew.protocol.ids import CallId, TaskId
@@ -115,6 +115,10 @@ class Background:
     def output_file(self) -> str:
         """Where all of its output is."""
         return str(self.output.path or "")
+
+    def more(self) -> dict[str, Any]:
+        """Nothing besides."""
+        return {}
 
     def text(self) -> str:
         """What it printed, of long output both ends."""
