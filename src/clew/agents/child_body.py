@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from clew.agents.child_files import ChildFiles, past_state
 from clew.agents.definitions.prompts import child_prompt
+from clew.agents.forking import FORK, NotForForks, inherited
 from clew.agents.log import AgentLog
 from clew.agents.runner import AgentBody, AgentSpec
 from clew.engine.agent import Agent
@@ -41,7 +42,8 @@ def child_body(
     past: LoadedLog | None = None,
     agent: AgentId | None = None,
 ) -> AgentBody:
-    """A child of this kind below `parent`. `model`: another than its kind's. `past`, `agent`: it goes on from this log.
+    """A child of this kind below `parent`; a fork begins with all that its parent has in view. `model`: another than
+    its kind's. `past`, `agent`: it goes on from this log.
     Raises LLMError for a model that cannot be had, and then nothing was made."""
     above = parent.agent
     own_model = model_of(factory, model or spec.model, above.own_model)
@@ -51,9 +53,13 @@ def child_body(
     sink: TranscriptSink = NullWriter()
     if path is not None:
         sink = TranscriptWriter(path, session_id, leased=False, notify=factory.session.notice)
-    tools = parent.tools.child(
-        agent_id, spec.tools, mode=spec.permission_mode, without=spec.without, bounds=spec.bounds
-    )
+    forks = spec.kind == FORK.kind
+    if forks:
+        tools = parent.tools.fork(agent_id, NotForForks)
+    else:
+        tools = parent.tools.child(
+            agent_id, spec.tools, mode=spec.permission_mode, without=spec.without, bounds=spec.bounds
+        )
     conversation = Conversation(
         sink,
         session_id=session_id,
@@ -84,6 +90,8 @@ def child_body(
         agent_id=agent_id,
     )
     log.keep(SystemPromptEntry(blocks=made.system, **stamp.keyed()))
+    for entry in inherited(above.conversation, stamp) if forks and past is None else ():
+        log.keep(entry)
     around = [hook for hook in tools.host.hooks if isinstance(hook, Middleware)]
     middlewares = (
         Steering(),

@@ -1,16 +1,17 @@
 """What is on disk of child agents: each has a transcript and a line about what it is, for ever."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec import DecodeError, Struct
 from msgspec.json import decode, encode
 
 from clew.engine.calls import describe
+from clew.protocol.entries import AssistantEntry, ChainEntry, Entry
 from clew.protocol.events import AgentEnded
-from clew.protocol.ids import AgentId, CallId
-from clew.protocol.messages import AssistantMessage, text_of
+from clew.protocol.ids import AgentId, CallId, EntryId
+from clew.protocol.messages import text_of
 from clew.protocol.state import AgentState, agent_after
 from clew.protocol.tally import Tally
 from clew.system.private_files import replace_private
@@ -122,10 +123,18 @@ def past_state(past: LoadedLog) -> AgentState:
     return AgentState(tasks=state.left_behind().tasks, owed=state.owed, files=state.files, todos=state.todos)
 
 
-def last_words(past: LoadedLog) -> str:
-    """The last thing that an agent said in its log."""
-    spoken = reversed(past.messages)
-    return next((words for one in spoken if isinstance(one, AssistantMessage) and (words := text_of(one.content))), "")
+def last_words(chain: Sequence[Entry], *, since: EntryId | None = None) -> str:
+    """The last thing that an agent said itself: `since` this entry, and nothing that it inherited as a fork."""
+    parts: list[str] = []
+    reply = ""
+    for entry in reversed(chain):
+        if isinstance(entry, ChainEntry) and (entry.uuid == since or entry.forked_from is not None):
+            break
+        if not isinstance(entry, AssistantEntry) or (reply and entry.message.id != reply):
+            continue
+        if words := text_of(entry.message.content):
+            reply, parts = entry.message.id, [words, *parts]
+    return "\n".join(parts)
 
 
 def spent_in(path: Path, start: int = 0) -> Tally:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from clew.agents.budget import used_by
+from clew.agents.child_files import last_words
 from clew.agents.report import digest, facts_of, result_of
 from clew.agents.runner import AgentBody, AgentRunner, AgentSpec
 from clew.engine.turn import Prompt
 from clew.protocol.events import Actor, AgentChanged, AgentEnded, TurnEnded
 from clew.protocol.ids import AgentId, CallId, PromptId, TaskId, new_uuid
-from clew.protocol.messages import AssistantMessage, text_of
 from clew.protocol.standing import Standing, standing_after
 from clew.protocol.state import AgentState
 
@@ -59,6 +59,7 @@ class ChildRun:
         self.error = ""
         self.status: int | None = None
         self._first_entry = len(body.log.conversation.entries)
+        self._leaf = body.log.conversation.leaf
         self._stopped_by: Actor | None = None
         self._place: asyncio.Task[None] | None = None
         self._holds = False
@@ -114,10 +115,7 @@ class ChildRun:
 
     def text(self) -> str:
         """Its newest words, from its own log."""
-        spoken = (message for message in reversed(self.body.log.conversation.messages()))
-        return next(
-            (words for one in spoken if isinstance(one, AssistantMessage) and (words := text_of(one.content))), ""
-        )
+        return last_words(self.body.log.conversation.chain(), since=self._leaf)
 
     def last(self, max_chars: int) -> str:
         """The end of them."""

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from clew.agents.child_body import child_body
 from clew.agents.child_files import AgentMeta, ChildFiles, last_words, spent_in
 from clew.agents.child_run import END_BYTES, ChildRun, Errand
+from clew.agents.forking import DIRECTIVE, FORK
 from clew.agents.outbox import Outbox
 from clew.agents.report import digest, escaped, facts_of
 from clew.agents.runner import AgentBody, AgentRunner, AgentSpec
@@ -76,6 +77,11 @@ class Children:
         self._check(parent, name)
         above = self._factory.find_runner(parent)
         assert above is not None
+        if spec.kind == FORK.kind:
+            own = self._runs.get(parent)
+            if own is not None and own.spec.kind == FORK.kind:
+                raise ValueError("a fork does not fork again: do the work yourself")
+            prompt, model = f"{DIRECTIVE}{prompt}", ""
         try:
             runner = self._factory.make(spec, above, call=call, model=model)
         except LLMError as error:
@@ -107,7 +113,7 @@ class Children:
             raise ValueError(f"the agent {agent} cannot go on: nothing in this session says what it is")
         past = self.files.past(agent)
         self._check(parent, "")
-        spec = self._factory.spec(meta.agent_type)
+        spec = self.spec(meta.agent_type)
         above = self._factory.find_runner(parent)
         assert above is not None
         try:
@@ -173,6 +179,10 @@ class Children:
 
     # Finding.
 
+    def spec(self, kind: str) -> AgentSpec:
+        """A kind of child, or the fork. Raises ValueError."""
+        return FORK if kind == FORK.kind else self._factory.spec(kind)
+
     def depth(self, agent: AgentId) -> int:
         """How deep an agent lies; the main one is at 0."""
         run = self._runs.get(agent)
@@ -201,7 +211,7 @@ class Children:
     def words_of(self, agent: AgentId) -> str:
         """All of a child's last words, whether it works or has ended. Raises ValueError where its log is gone."""
         run = self._runs.get(agent)
-        return run.text() if run is not None else last_words(self.files.past(agent))
+        return run.text() if run is not None else last_words(self.files.past(agent).chain)
 
     # Talking.
 
@@ -286,7 +296,7 @@ class Children:
         past = self.files.past(agent)
         return replace(
             ended,
-            result=digest(last_words(past), END_BYTES),
+            result=digest(last_words(past.chain), END_BYTES),
             tally=spent_in(path, meta.run_from if meta is not None else 0),
             facts=facts_of(past.entries),
         )

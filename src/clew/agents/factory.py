@@ -222,8 +222,9 @@ class CallPort:
 
     async def start(self, prompt: str, order: ChildOrder = ORDINARY) -> ChildAgent:
         """A child at work on the prompt, or in line for it. Raises ValueError for what cannot be."""
-        spec = self._factory.spec(order.kind)
-        return self._factory.children.start(
+        children = self._factory.children
+        spec = children.spec("fork") if order.fork else self._factory.spec(order.kind)
+        return children.start(
             spec,
             prompt,
             parent=self._agent,

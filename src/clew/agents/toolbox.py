@@ -273,6 +273,14 @@ class AgentTools(Struct, frozen=True, kw_only=True):
         """What keeps the session's files."""
         return self.shared.undo
 
+    def fork(self, agent: AgentId, wrap: Callable[[Tool[Any]], Tool[Any]]) -> "AgentTools":
+        """Tools for a fork: its parent's, told in the same bytes. Those that no child has are `wrap`ped."""
+        made = self.child(agent)
+        here = {tool.name: tool for tool in made.tools}
+        tools = ToolSet(here.get(tool.name) or wrap(tool) for tool in self.tools if self.tools.is_told(tool.name))
+        tools.tell_the_same_as(self.tools)
+        return replace(made, tools=tools)
+
     def child(
         self,
         agent: AgentId,

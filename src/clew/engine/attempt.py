@@ -168,6 +168,7 @@ class Attempt:
             self.error = error
         except Exception as error:  # task boundary: a bug ends the turn with its real words
             self.error = LLMError(f"internal error: {describe(error)}")
+        self.calls.whole.set()
         if self.error is not None and not self.calls.committed:
             await self.calls.cancel("withdrawn", answer=False)
             return

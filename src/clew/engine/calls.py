@@ -85,6 +85,8 @@ class Calls:
         self._budget = budget
         self._turnstile = Turnstile()
         self.slots: list[Slot] = []
+        self.whole = asyncio.Event()
+        """The reply that asks for these calls is complete, or broke: nothing more comes of it."""
         self.committed = False
         """A call with an effect was let through: what happened can no longer be withdrawn."""
 
@@ -298,6 +300,7 @@ class Calls:
             slot.left = result
 
         context.leave = leave
+        context.whole = self.whole.wait
         context.propose = lambda proposed: self._gate.proposal(slot.call, proposed)
         return context
 

@@ -89,6 +89,7 @@ class LoneCalls:
         gate = Gate(host=self._host, pending=self._pending, channel=channel, abort=abort, agent=self._agent)
         budget = ResultBudget(self._host.results_dir)
         calls = Calls(tools=self._tools, host=self._host, gate=gate, channel=channel, budget=budget)
+        calls.whole.set()
         telling = asyncio.create_task(self._tell(channel))
         slot = calls.reserve(
             ToolCallPart(id=CallId(f"own_{new_uuid()}"), name=name, arguments=arguments), new_entry_id()

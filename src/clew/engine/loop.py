@@ -95,6 +95,8 @@ class StepRunner:
             budget=ResultBudget(self._host.results_dir),
         )
 
+        calls.whole.set()
+
         async def work() -> None:
             try:
                 for one in opened:

@@ -66,6 +66,12 @@ class SendToBackground(OpBase, frozen=True, kw_only=True, tag="shell.to_backgrou
     """One agent; empty: all that the main agent waits for."""
 
 
+class ForkAgent(OpBase, frozen=True, kw_only=True, tag="agent.fork"):
+    """Let an agent that begins with all of this conversation carry out a directive in the background."""
+
+    directive: str
+
+
 class MessageAgent(OpBase, frozen=True, kw_only=True, tag="agent.message"):
     """Words of a person to a child agent: one at work reads them before its next step, one that has ended goes on from
     its log. Rejected where there is none of this id or name."""

@@ -154,6 +154,8 @@ class ChildOrder(Struct, frozen=True, kw_only=True):
     background: bool = False
     name: str = ""
     model: str = ""
+    fork: bool = False
+    """It begins with all that its parent knows, and its kind and model are its parent's."""
 
 
 ORDINARY = ChildOrder()
@@ -232,6 +234,8 @@ class ToolContext(Struct, kw_only=True):
     """A call that is being cancelled says what it has brought so far, without a word on why it ends here."""
     propose: Callable[[PlanProposal], Awaitable[PlanAnswered]] | None = None
     """Put a plan to the user, and wait for what they say. None: nobody can be shown one here."""
+    whole: Callable[[], Awaitable[Any]] | None = None
+    """Waits until the reply that asked for the call is complete. None: it is."""
     agents: AgentPort | None = None
     """Starts agents. None: none can be started here."""
     tasks: Callable[[], TaskPort] | None = None

@@ -120,6 +120,10 @@ class ToolSet:
         self._told |= {spec.name for spec in new}
         return new
 
+    def tell_the_same_as(self, other: "ToolSet") -> None:
+        """Be told of as another set is, byte for byte, whatever is here."""
+        self.specs, self._told = other.specs, other._told
+
     def is_told(self, name: str) -> bool:
         """Whether the model was told of this one in full."""
         return name in self._told

@@ -5,7 +5,7 @@ from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartS
 from clew.host.session import EndReason, Session
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask, TaskShown, TasksListed
-from clew.protocol.ops import MessageAgent, SendToBackground
+from clew.protocol.ops import ForkAgent, MessageAgent, SendToBackground
 from clew.protocol.standing import Standing
 
 
@@ -35,11 +35,26 @@ class AgentPart(Part):
 
     def ops(self) -> OpHandlers:
         """What people want of agents."""
-        return {MessageAgent: self._message, SendToBackground: self._to_background}
+        return {ForkAgent: self._fork, MessageAgent: self._message, SendToBackground: self._to_background}
 
     def lookups(self) -> Answerers:
         """What front ends ask about tasks."""
         return {ListTasks: self._list, ShowTask: self._show, StopTask: self._stop}
+
+    async def _fork(self, op: ForkAgent) -> Effect:
+        if self._session.lost:
+            raise OpRefused(f"nothing was started: {self._session.lost}")
+        if not op.directive.strip():
+            raise OpRefused("a fork needs a directive: /fork DIRECTIVE")
+        children = self._agents.children
+
+        def begin() -> None:
+            try:
+                children.start(children.spec("fork"), op.directive, parent=MAIN_AGENT, background=True)
+            except ValueError as error:
+                self._session.notice("error", str(error))
+
+        return begin
 
     async def _message(self, op: MessageAgent) -> Effect:
         """Words of a person to a child: to one that has ended they go on from its log, and its parent is not told."""

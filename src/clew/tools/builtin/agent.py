@@ -29,7 +29,8 @@ class AgentParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     prompt: str
     subagent_type: str = ""
     model: str = ""
-    run_in_background: bool = False
+    run_in_background: bool | None = None
+    fork: Annotated[bool, Meta(description="Begin with this conversation")] = False
     name: Annotated[str, Meta(description="For SendMessage")] = ""
     team_name: str = ""
     mode: str = ""
@@ -64,10 +65,13 @@ class AgentTool(BuiltinTool[AgentParams]):
         order = ChildOrder(
             kind=params.subagent_type.strip(),
             title=params.description,
-            background=params.run_in_background,
+            background=params.fork if params.run_in_background is None else params.run_in_background,
             name=params.name.strip(),
             model=params.model.strip(),
+            fork=params.fork,
         )
+        if params.fork and context.whole is not None:
+            await context.whole()
         try:
             child = await context.agents.start(params.prompt, order)
         except ValueError as error:
