@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from e2e.agent_fuzz import play
 from e2e.command import Place, Serve, until
 
 MAX_FIRST_REQUEST_BYTES = 14_000
@@ -134,3 +137,9 @@ def test_a_run_that_is_told_to_end_while_only_children_work_ends(serve: Serve) -
     process.wait()
     (ended,) = told(place, "agent.ended")
     assert (ended["standing"], ended["by"]) == ("stopped", "session")
+
+
+@pytest.mark.parametrize("seed", [158, 181, 3])
+def test_a_tree_of_agents_killed_at_random_moments_tells_every_outcome_once(seed: int, tmp_path: Path) -> None:
+    """`make soak ARGS="--agents 200"` plays more; these found a child without a log and a notice that came too late."""
+    assert play(seed, tmp_path) == []

@@ -5,6 +5,7 @@ Sessions with an odd seed change their view in between: compaction, clearing, sn
 `--long 1000` makes one session of so many requests in a small window instead.
 `--headless 1000` makes so many runs of `clew -p` with random faults: one result each, no hang, no process left behind.
 `--recaps 200` makes so many sessions of random work, some of them killed, and holds their recaps against the disk.
+`--agents 200` makes so many trees of child agents, killed with -9 at random moments: every outcome exactly once.
 `--front-ends 200` makes so many sessions with two agents and two front ends in two processes, with random faults.
 """
 
@@ -21,6 +22,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from e2e.agent_fuzz import play as play_agents
 from e2e.compaction_long import long_session
 from e2e.conversation_fuzz import play
 from e2e.conversation_plan import Plan, make_plan, make_view_plan
@@ -43,8 +45,9 @@ def main() -> int:
     parser.add_argument("--headless", type=int, default=0, metavar="RUNS", help="runs of `clew -p` instead")
     parser.add_argument("--recaps", type=int, default=0, metavar="SESSIONS", help="recaps against the disk instead")
     parser.add_argument("--front-ends", type=int, default=0, metavar="SESSIONS", help="two agents, two front ends")
+    parser.add_argument("--agents", type=int, default=0, metavar="TREES", help="trees of child agents instead")
     args = parser.parse_args()
-    count = args.headless or args.recaps or args.front_ends or args.sessions
+    count = args.headless or args.recaps or args.front_ends or args.agents or args.sessions
     what = "runs" if args.headless else "recaps" if args.recaps else "sessions"
     print(f"seed {args.seed}, {count} {what}, {args.jobs} at once", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="clew-soak-"))
@@ -58,17 +61,25 @@ def main() -> int:
         tell, play_one = told_recap, play_recap
     if args.front_ends:
         tell, play_one = told_front_ends, play_in_folder
+    if args.agents:
+        tell, play_one = told_tree, play_agents
     started = time.monotonic()
     bad = play_all(range(args.seed, args.seed + count), args.jobs, folder, tell, play_one, keep=args.keep)
     took_s = time.monotonic() - started
     good = "have one result, and leave nothing behind" if args.headless else "go on as they were"
     good = "say what is so" if args.recaps else "answer every ask once" if args.front_ends else good
+    good = "tell every outcome once" if args.agents else good
     print(f"{count - len(bad)} of {count} {what} {good}; {took_s:.0f} s; failing seeds: {sorted(bad) or 'none'}")
     if bad and args.keep:
         print(f"kept in {folder}")
     else:
         shutil.rmtree(folder, ignore_errors=True)
     return 1 if bad else 0
+
+
+def told_tree(seed: int) -> str:
+    """What one of these is."""
+    return f"a tree of agents, seed {seed}"
 
 
 def told_front_ends(seed: int) -> str:

@@ -33,6 +33,8 @@ class AgentMeta(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
     background: bool = False
     started_at: str = ""
     name: str = ""
+    prompt: str = ""
+    """Its whole task: it may be interrupted before its log has it."""
     run_from: int = 0
     """Where in its transcript its newest run begins: what it used before is in its parent's books."""
 

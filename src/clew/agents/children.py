@@ -102,6 +102,7 @@ class Children:
             background=background,
             started_at=utc_now(),
             name=name,
+            prompt=prompt,
         )
         self.files.keep(runner.agent.id, meta)
         return self._begin(runner, spec, errand, prompt)
@@ -123,6 +124,8 @@ class Children:
         path = self.files.transcript(agent)
         self.files.keep(agent, replace(meta, run_from=path.stat().st_size if path is not None else 0))
         self.settle_lost(agent)
+        if not past.messages:
+            prompt = f"{meta.prompt}\n\n{prompt}"  # it was interrupted before it began
         errand = Errand(parent=parent, title=meta.description, name=meta.name, background=background, resumed=True)
         return self._begin(runner, spec, errand, prompt)
 
@@ -260,13 +263,13 @@ class Children:
         ended = run.settle(tuple(shell.command for shell in shells))
         if run.is_fatal and not self.refusal:
             self.refusal = run.error
-        del self._runs[run.agent]
         self.session.publish(ended, agent=run.parent)
+        if ended.background:
+            self.outbox.send(run.parent)
+        del self._runs[run.agent]  # not before: a parent that has no open child and no notice in its inbox settles
         self._factory.shared.registry.changed(run)
         self._factory.forget(run.agent)
         await self._factory.shared.release(run.body.tools.session)
-        if ended.background:
-            self.outbox.send(run.parent)
 
     def settle_lost(self, agent: AgentId) -> None:
         """Children of an earlier process that have no end in this agent's log were interrupted: their end is written

@@ -63,8 +63,9 @@ class NullWriter:
 class TranscriptWriter:
     """The one writer of one file. Safe to call from several threads; each line is one `write`.
 
-    A new session has no file until its first user or assistant entry; what came before is written first. A line
-    that cannot be written stays queued, in order, and is tried again at every append, sync and retry.
+    A new session has no file until its first user or assistant entry; what came before is written first. The file of a
+    sub-agent is there from its first entry on: its parent names it. A line that cannot be written stays queued, in
+    order, and is tried again at every append, sync and retry.
     """
 
     def __init__(
@@ -116,7 +117,7 @@ class TranscriptWriter:
             if self._lost:
                 raise self._lease_lost()
             self._queue.append(line)
-            if not self._materialised and not isinstance(entry, UserEntry | AssistantEntry):
+            if not self._materialised and self._leased and not isinstance(entry, UserEntry | AssistantEntry):
                 return False
             self._materialised = True
             return self._drain()
