@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,6 +58,9 @@ class Work:
         self.standing = Standing.WORKING
         self.by: Actor = "itself"
         self.started_s = time.monotonic()
+
+    def more(self) -> dict[str, Any]:
+        return {}
 
     def text(self) -> str:
         return "seen\n"
