@@ -251,7 +251,8 @@ def kinds_of(request: SessionRequest, workspace: Workspace) -> "Callable[[], Kin
             from clew.agents.definitions.kinds import Kinds
             from clew.agents.definitions.reading import GivenAgents
 
-            given = [GivenAgents(source="--agents", definitions=request.agents)] if request.agents else []
+            source = "SDK" if request.entrypoint == "sdk" else "--agents"
+            given = [GivenAgents(source=source, definitions=request.agents)] if request.agents else []
             made.append(Kinds(workspace, given=given, files=not request.bare))
         return made[0]
 
