@@ -131,6 +131,12 @@ def test_a_session_that_ran_as_an_agent_goes_on_as_one(serve: Serve) -> None:
     assert done.out == "Fine.\n"
     assert "ran as the agent reviewer and goes on without it" in done.err
     assert "Edit" in tools(server.requests[2])
+    place.run("-p", "four", "-c", "--fork-session", "--agent", "Explore")
+    assert tools(server.requests[3]) == ["Bash", "Read", "Grep", "Glob"]
+    place.run("-p", "five", "-c", "--agent", "main")
+    assert system(server.requests[4]).startswith("You are clew")
+    place.run("-p", "six", "-c")
+    assert system(server.requests[5]).startswith("You are clew")
 
 
 def test_agents_given_as_json_are_for_this_session(serve: Serve) -> None:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from clew.agents.definitions.definition import NOT_A_KIND
 from clew.agents.definitions.drafting import DraftedKind, draft
-from clew.agents.definitions.kinds import HEADING
 from clew.agents.definitions.reading import FOLDER_NAME, GivenAgents
+from clew.agents.runner import KINDS_HEADING
 from clew.host.part import Answerers, OpRefused, Part, PartSession, PartSetup
+from clew.host.prompt_bytes import stored_block
 from clew.llm.model import Model
 from clew.orient.daily_cap import DailyCap
 from clew.orient.fast_model import side_model
@@ -47,7 +48,8 @@ class AgentKindPart(Part):
         )
         if expected:
             kinds = setup.kinds()
-            self.words = kinds.words()
+            began = stored_block(setup.past.entries, KINDS_HEADING) if setup.request.driven else ""
+            self.words = began or kinds.words()  # a program brings its own again, after the session was opened
             problems = kinds.problems()
             self.warnings = problems[:MAX_WARNINGS]
             if more := len(problems) - MAX_WARNINGS if len(problems) > MAX_WARNINGS else 0:
@@ -83,8 +85,10 @@ class AgentKindPart(Part):
         kinds = self._setup.kinds()
         kinds.add(GivenAgents(source="SDK", definitions=lookup.definitions))
         words, agent = kinds.words(), self._own.agent
+        if words in agent.system:
+            return kinds_listed(kinds, self._setup.workspace)
         if words and not agent.conversation.messages():
-            kept = [block for block in agent.system if not block.startswith(HEADING)]
+            kept = [block for block in agent.system if not block.startswith(KINDS_HEADING)]
             at = next((number for number, block in enumerate(kept) if is_environment(block)), len(kept))
             self._own.session.use_prompt((*kept[:at], words, *kept[at:]))
         elif words:
