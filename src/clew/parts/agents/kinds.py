@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from clew.agents.definitions.definition import NOT_A_KIND
+from clew.agents.definitions.definition import DefinitionProblem, checked_name
 from clew.agents.definitions.drafting import DraftedKind, draft
 from clew.agents.definitions.reading import FOLDER_NAME, GivenAgents
 from clew.agents.runner import KINDS_HEADING
@@ -126,12 +126,15 @@ class AgentKindPart(Part):
         except OSError as error:
             raise OpRefused(f"{path} cannot be written: {error.strerror}") from error
         del self._drafts[lookup.name]
+        assert self._own is not None
+        self._own.reminders.add(f"[The user has a new kind of agent: {made.name}: {made.description}]")
         return AgentKindWritten(name=made.name, path=str(path))
 
     def _path(self, name: str) -> Path:
-        if not name.replace("-", "").replace("_", "").isalnum() or len(name) > 64 or name.casefold() in NOT_A_KIND:
-            raise OpRefused(f"{name[:60]!r} is no name for an agent: letters, digits, - and _ only")
-        return self._setup.workspace.home / FOLDER_NAME / f"{name}.md"
+        try:
+            return self._setup.workspace.home / FOLDER_NAME / f"{checked_name(name)}.md"
+        except DefinitionProblem as problem:
+            raise OpRefused(str(problem)) from problem
 
     def _queries(self, model: Model | None) -> SideQueries:
         """The path of all model calls that are not the conversation."""
