@@ -131,6 +131,12 @@ def test_a_session_that_ran_as_an_agent_goes_on_as_one(serve: Serve) -> None:
     assert done.out == "Fine.\n"
     assert "ran as the agent reviewer and goes on without it" in done.err
     assert "Edit" in tools(server.requests[2])
+    place.run("-p", "four", "-c", "--fork-session", "--agent", "Explore")
+    assert tools(server.requests[3]) == ["Bash", "Read", "Grep", "Glob"]
+    place.run("-p", "five", "-c", "--agent", "main")
+    assert system(server.requests[4]).startswith("You are clew")
+    place.run("-p", "six", "-c")
+    assert system(server.requests[5]).startswith("You are clew")
 
 
 def test_agents_given_as_json_are_for_this_session(serve: Serve) -> None:
@@ -148,7 +154,10 @@ def test_agents_given_as_json_are_for_this_session(serve: Serve) -> None:
 
 
 def test_slash_agents_lists_shows_drafts_and_writes(tmp_path: Path) -> None:
-    script = {"replies": [{"match": "Description: checks", "text": "You check links. Report dead ones."}], "last": {}}
+    script = {
+        "replies": [{"match": "Description: checks", "text": "You check links. Report dead ones."}],
+        "last": {"text": "Hello back."},
+    }
     with ModelServer(script) as server:
         place = Place(tmp_path, server.url)
         person = ScreenPerson(place, "--plain", "--trust")
@@ -167,15 +176,23 @@ def test_slash_agents_lists_shows_drafts_and_writes(tmp_path: Path) -> None:
             assert "You check links. Report dead ones." in path.read_text()
             person.type("/agents new linker again\r")
             person.sees("is there already")
+            person.type("hello\r")
+            person.sees("Hello back.")
             person.type("\x04")
             person.until_ended()
         finally:
             person.leave()
+        told = json.dumps(server.requests[-1].body["messages"])
+        assert "The user has a new kind of agent: linker: checks links in docs" in told
         assert "checks links in docs" in place.run("agents", "show", "linker").out
 
 
 def test_without_a_fast_model_a_skeleton_is_drafted(place: Place) -> None:
     done = place.run("-p", "/agents new linker Checks links: in docs.", "--fast-model", "none")
     assert "A skeleton" in done.out
+    for name in ("../up", "-x", "main", "a/b"):
+        refused = place.run("-p", f"/agents new {name} x", "--fast-model", "none")
+        assert refused.code != 0
+        assert "agent" in refused.out + refused.err
     assert 'description: "Checks links: in docs."' in done.out
     assert not (place.clew_home / "agents").exists()

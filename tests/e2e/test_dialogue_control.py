@@ -34,7 +34,7 @@ def test_what_a_program_brings_and_nothing_uses_is_said(serve: Serve) -> None:
 
 
 def test_agents_of_a_program_are_told_to_the_model_with_the_first_request(serve: Serve) -> None:
-    place, server = serve([{"text": "Fine."}])
+    place, server = serve({"replies": [], "last": {"text": "Fine."}})
     agents = {"reviewer": {"description": "Reviews what changed.", "prompt": "Review.", "shiny": 1}}
     with Driven(place) as run:
         answer = run.answered("r1", "initialize", agents=agents)
@@ -43,6 +43,12 @@ def test_agents_of_a_program_are_told_to_the_model_with_the_first_request(serve:
         run.result()
         run.end()
     blocks = [block["text"] for block in server.requests[-1].body["system"]]
+    with Driven(place, "--continue") as run:
+        run.answered("r1", "initialize", agents=agents)
+        run.say("and more")
+        run.result()
+        run.end()
+    assert [block["text"] for block in server.requests[-1].body["system"]] == blocks
     assert any("- reviewer: Reviews what changed." in block for block in blocks)
     assert blocks[-1].startswith("# Environment")
 

@@ -140,7 +140,7 @@ async def test_a_settings_file_of_claude_code(lab: MakeLab) -> None:
     theirs = {
         "$schema": "https://json.schemastore.org/claude-code-settings.json",
         "permissions": {
-            "allow": ["Bash(printenv *)", "Task(Explore)"],
+            "allow": ["Bash(printenv *)", "Task(Explore)", "WebSearch(x)"],
             "deny": ["Read(./secrets/**)"],
             "defaultMode": "acceptEdits",
         },
@@ -160,7 +160,7 @@ async def test_a_settings_file_of_claude_code(lab: MakeLab) -> None:
     assert "swordfish" in json.dumps(here.sent(1)["messages"])
     assert "# Output style: Explanatory" in json.dumps(here.sent(0)["system"])
     told = "\n".join(here.stderr)
-    assert "not used here: statusLine, enabledPlugins, includeCoAuthoredBy, permissions.allow Task(Explore)" in told
+    assert "not used here: statusLine, enabledPlugins, includeCoAuthoredBy, permissions.allow WebSearch(x)" in told
 
 
 async def test_an_unknown_key_is_still_an_error(lab: MakeLab) -> None:
@@ -168,7 +168,7 @@ async def test_an_unknown_key_is_still_an_error(lab: MakeLab) -> None:
     cases: list[tuple[dict[str, Any], str]] = [
         ({"permisions": {"deny": ["Bash"]}, "statusLine": {}}, "did you mean"),
         ({"permissions": {"denny": ["Bash"]}}, "did you mean"),
-        ({"permissions": {"deny": ["Task(Explore)"]}, "statusLine": {}}, "Task takes no specifier"),
+        ({"permissions": {"deny": ["SlashCommand(x)"]}, "statusLine": {}}, "SlashCommand takes no specifier"),
     ]
     for settings, words_told in cases:
         done = here.place.run("-p", "hi", "--settings", json.dumps(settings))

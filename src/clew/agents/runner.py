@@ -68,12 +68,14 @@ class AgentSpec(Struct, frozen=True, kw_only=True):
     needs_servers: tuple[str, ...] = ()
     """MCP servers without which it does not start."""
     initial_prompt: str = ""
-    """What is put before the first prompt, where it is the main conversation."""
+    """What is said with the first prompt, where it is the main conversation."""
     sidechain: bool = True
     """It has a transcript of its own beside the session's; false only for the main agent."""
 
 
 MAIN = AgentSpec(kind="main", sidechain=False)
+KINDS_HEADING = "# Agents of the user"
+"""How the block of the system prompt begins that tells of kinds of agents that are not built in."""
 GENERAL = AgentSpec(kind="general")
 """A child that is like its parent in everything."""
 

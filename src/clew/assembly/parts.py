@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from clew.agents.factory import AgentFactory
-from clew.agents.runner import MAIN, AgentSpec
+from clew.agents.runner import KINDS_HEADING, MAIN, AgentSpec
 from clew.config.skill_places import Around
 from clew.engine.compaction.window_meter import WindowMeter
 from clew.host.door import Door
 from clew.host.model_choice import chosen_model, connector
 from clew.host.part import MoreTools, Part, PartSession, PartSetup
+from clew.host.prompt_bytes import stored_block
 from clew.host.request import SessionRequest
 from clew.host.socket_life import SocketPart
 from clew.host.workspace import Workspace, workspace_of
@@ -57,7 +58,7 @@ def placed(request: SessionRequest, cwd: Path | None = None) -> SessionPlace:
     """The place, the kind of agent and the model that are asked for. Raises SettingsError, LLMError or NoModel."""
     workspace, main = workspace_of(request, cwd), MAIN
     kinds = kinds_of(request, workspace)
-    if request.agent:
+    if request.agent and request.agent != MAIN.kind:
         from clew.assembly.main_agent import as_agent  # where the conversation runs as a kind of agent
 
         workspace, main = as_agent(request, workspace, kinds(), cwd)
@@ -251,7 +252,8 @@ def kinds_of(request: SessionRequest, workspace: Workspace) -> "Callable[[], Kin
             from clew.agents.definitions.kinds import Kinds
             from clew.agents.definitions.reading import GivenAgents
 
-            given = [GivenAgents(source="--agents", definitions=request.agents)] if request.agents else []
+            source = "SDK" if request.entrypoint == "sdk" else "--agents"
+            given = [GivenAgents(source=source, definitions=request.agents)] if request.agents else []
             made.append(Kinds(workspace, given=given, files=not request.bare))
         return made[0]
 
@@ -261,7 +263,7 @@ def kinds_of(request: SessionRequest, workspace: Workspace) -> "Callable[[], Kin
 def may_have_agents(setup: PartSetup) -> bool:
     """Whether it is worth looking for definitions of agents: a few names on disk."""
     request, workspace = setup.request, setup.workspace
-    if request.agents:
+    if request.agents or (request.driven and stored_block(setup.past.entries, KINDS_HEADING)):
         return True
     env = workspace.env
     claude = env.get("CLAUDE_CONFIG_DIR") or os.path.join(env.get("HOME") or os.path.expanduser("~"), ".claude")

@@ -44,6 +44,7 @@ COMMANDS_MEANT = {
     "review": "code-review security-review audit critique",
     "commit": "git checkin",
     "pr": "pull-request pr-comments pr_comments merge",
+    "agents": "agent subagents subagent",
     "doctor": "health check diagnose diagnostics debug sandbox test-setup self-test",
 }
 """Our command, and what people call it elsewhere."""
@@ -51,7 +52,7 @@ COMMANDS_MEANT = {
 NOT_THERE = {
     "login": "There is no /login: run `clew auth` outside a session (docs/providers.md); /doctor shows what is set.",
     "logout": "There is no /logout: `clew auth remove PROVIDER` forgets a saved key; others are in the environment.",
-    "agents": "Agents of your own are not there yet.",
+    "team": "Teams of agents are not there yet.",
     "plugin": "Plugins are not there yet.",
     "run": "There is no /run: type ! before a command to run it yourself.",
     "add": "There is no /add: type @ and a file's name in a prompt.",
@@ -70,7 +71,7 @@ NOT_THERE = {
 SAME = {
     "login": "auth signin sign-in connect apikey api-key key keys-set account",
     "logout": "signout sign-out",
-    "agents": "agent subagents subagent team teams crew",
+    "team": "teams crew",
     "plugin": "plugins extensions extension marketplace install",
     "run": "shell sh bash exec execute terminal cmd test",
     "add": "file files drop attach-file read mention",

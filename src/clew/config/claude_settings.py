@@ -40,7 +40,7 @@ _SANDBOX = frozenset(
         "ripgrep",
     }
 )
-THEIR_RULES = ("Task(", "Agent(", "SlashCommand(", "WebSearch(")
+THEIR_RULES = ("SlashCommand(", "WebSearch(")
 """Rules that name one use of a tool whose uses have no names here."""
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from clew.engine.abort import Abort
 from clew.engine.channel import EventChannel
 from clew.engine.ports import UNCHANGED, CallChange, Foresight, ToolHost, hopeful
-from clew.permissions.access import Access, FetchAccess, FileAccess, MemoryAccess, ShellAccess, ToolAccess, Verdict
+from clew.permissions.access import Access, Verdict, exact_text
 from clew.protocol.event_kinds.asks import RuleScope
 from clew.protocol.events import (
     ApprovalDecision,
@@ -152,7 +152,7 @@ class Gate:
         self, call: ToolCallPart, accesses: tuple[Access, ...], said: CallChange = UNCHANGED, look: Foresight = hopeful
     ) -> Permit:
         """Judge the real target with the real input. `said`: what hooks think of it. `look`: see `Tool.impossible`."""
-        subject = exact_text(call, accesses)
+        subject = exact_text(accesses, call.name)
         if said.refused:
             await self._resolve(call, subject, "deny", by="hook", reason=said.refused, rule=said.hook)
             return Permit(allowed=False, message=f"Not allowed by a hook: {said.refused}")
@@ -173,7 +173,7 @@ class Gate:
         be denied."""
         verdict = await self._host.judge(accesses)
         if verdict.decision == "deny":
-            return await self._denied(call, exact_text(call, accesses), verdict)
+            return await self._denied(call, exact_text(accesses, call.name), verdict)
         return Permit(allowed=True, reads_only=verdict.reads_only, answered=True)
 
     async def _denied(self, call: ToolCallPart, subject: str, verdict: Verdict) -> Permit:
@@ -378,21 +378,3 @@ def refusal(answer: AnswerApproval) -> str:
     if answer.stop and not answer.reason:
         return "The user did not allow this and stopped the turn."
     return f"The user did not allow this.{f' The user says: {answer.reason}' if answer.reason else ''}"
-
-
-def exact_text(call: ToolCallPart, accesses: tuple[Access, ...]) -> str:
-    """The exact text a person decides about."""
-    lines: list[str] = []
-    for access in accesses:
-        match access:
-            case ShellAccess(command=command):
-                lines.append(command)
-            case FileAccess(op=op, path=path):
-                lines.append(f"{op} {path}")
-            case FetchAccess(url=url):
-                lines.append(url)
-            case MemoryAccess(line=line, path=path):
-                lines.append(f"{path}\n{line}")
-            case ToolAccess(tool=name):
-                lines += [name] if name == call.name else []  # the way by which it was called is no part of it
-    return "\n".join(lines)

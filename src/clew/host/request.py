@@ -60,7 +60,7 @@ class SessionRequest(Struct, frozen=True, kw_only=True):
     """In place of our words; empty: no system prompt but what memory files say."""
     append_system_prompt: str | None = None
     agent: str = ""
-    """The kind of agent that the conversation runs as; empty: clew's own."""
+    """The kind of agent that the conversation runs as; `main`: clew's own; empty: as it ran before, else clew's own."""
     agents: dict[str, Any] = {}
     """Definitions of agents for this session only, by name."""
     answered: bool = False

@@ -63,7 +63,38 @@ class MemoryAccess(Struct, frozen=True, kw_only=True):
     path: str
 
 
-Access = ShellAccess | FileAccess | FetchAccess | ToolAccess | MemoryAccess
+class AgentAccess(Struct, frozen=True, kw_only=True):
+    """Start a child agent of this kind. It never has more rights than whoever starts it, so that is allowed unless a
+    rule says otherwise."""
+
+    kind: str
+    """As its definition calls it."""
+    model: str
+    """The model that it would really use, as `provider/model`: its own, or its parent's."""
+
+
+Access = ShellAccess | FileAccess | FetchAccess | ToolAccess | MemoryAccess | AgentAccess
+
+
+def exact_text(accesses: tuple[Access, ...], called: str) -> str:
+    """The exact text that a person decides about. `called`: the tool that the model named; it is not said again where
+    another one stands for it."""
+    lines: list[str] = []
+    for access in accesses:
+        match access:
+            case ShellAccess(command=command):
+                lines.append(command)
+            case FileAccess(op=op, path=path):
+                lines.append(f"{op} {path}")
+            case FetchAccess(url=url):
+                lines.append(url)
+            case MemoryAccess(line=line, path=path):
+                lines.append(f"{path}\n{line}")
+            case AgentAccess(kind=kind, model=model):
+                lines.append(f"{kind} ({model})" if model else kind)
+            case ToolAccess(tool=name):
+                lines += [name] if name == called else []  # the way by which it was called is no part of it
+    return "\n".join(lines)
 
 
 class Verdict(Struct, frozen=True, kw_only=True):

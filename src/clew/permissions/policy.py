@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from clew.permissions.access import (
     Access,
+    AgentAccess,
     Decision,
     FetchAccess,
     FileAccess,
@@ -24,7 +25,7 @@ from clew.permissions.access import (
 from clew.permissions.conditions import Policy, make_policy
 from clew.permissions.effort import TooMuchWork, limited_effort
 from clew.permissions.files import Finding, judge_place
-from clew.permissions.rules import matches_host, matches_path, matches_word, parse_rule
+from clew.permissions.rules import AGENT, matches_agent, matches_host, matches_path, matches_word, parse_rule
 from clew.protocol.events import RuleOffer
 from clew.text.lazy_pattern import LazyPattern
 from clew.text.urls import FetchRefused, parse_url
@@ -90,6 +91,8 @@ def _judge(access: Access, policy: Policy) -> Verdict:
             return _tool(access, policy)
         case MemoryAccess():
             return _memory(access, policy)
+        case AgentAccess():
+            return _agent(access, policy)
 
 
 def _planning(access: Access, policy: Policy, verdict: Verdict) -> Verdict:
@@ -226,6 +229,16 @@ def _memory(access: MemoryAccess, policy: Policy) -> Verdict:
         if rule.whole_tool:
             return Verdict(decision="deny", why="your rule says deny", rule=rule.text)
     return Verdict(decision="ask", why="every later session would read this line", rule="memory")
+
+
+def _agent(access: AgentAccess, policy: Policy) -> Verdict:
+    """By rules alone, in every mode: what the agent does is judged at each of its own calls."""
+    effects: tuple[Decision, ...] = ("deny", "ask", "allow")
+    for effect in effects:
+        for rule in policy.matching(effect, AGENT):
+            if matches_agent(rule, access.kind, access.model):
+                return Verdict(decision=effect, why=f"your rule says {effect}", rule=rule.text)
+    return Verdict(decision="allow", why="an agent has no more rights than its parent")
 
 
 def _tool_offer(tool: str) -> tuple[RuleOffer, ...]:

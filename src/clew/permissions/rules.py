@@ -1,9 +1,9 @@
 """Permission rules: `Tool` or `Tool(specifier)`, their scopes, and what they match.
 
 `Bash(git diff *)` whole words, a final `*` for any further words; `Read(src/**)`, `Edit(docs/*.md)` paths;
-`WebFetch(domain:example.com)` one host, `domain:*.example.com` its subdomains; `Skill(pdf)` one skill. A tool's name
-alone covers every use; `mcp__server` and `mcp__server__*` cover all tools of an MCP server, `mcp__server__get_*` those
-that begin so.
+`WebFetch(domain:example.com)` one host, `domain:*.example.com` its subdomains; `Skill(pdf)` one skill; `Agent(Explore)`
+one kind of agent, `Agent(model:opus)` agents on that model. A tool's name alone covers every use; `mcp__server` and
+`mcp__server__*` cover all tools of an MCP server, `mcp__server__get_*` those that begin so.
 """
 
 import os
@@ -29,6 +29,10 @@ NAMING_TOOLS = frozenset({"Skill"})
 """Tools whose rules may name one of the things they use; `*` in a name stands for any text."""
 
 
+AGENT = "Agent"
+_OLD_AGENT = "Task"
+"""What rules of other agents call it."""
+_MODEL = "model:"
 UNSANDBOXED = "Unsandboxed"
 """What a rule begins with that lets exactly one command run outside the sandbox, from the workspace's root."""
 
@@ -72,7 +76,7 @@ def parse_rule(text: str, effect: Decision, scope: Scope = "user") -> Rule:
     found = _RULE.fullmatch(text)
     if found is None:
         raise RuleError(f"permission rule {text!r}: expected Tool or Tool(specifier), for example Bash(git diff *)")
-    tool, specifier = found[1], found[2]
+    tool, specifier = AGENT if found[1] == _OLD_AGENT else found[1], found[2]
     if tool == UNSANDBOXED:
         return _unsandboxed_rule(text, (specifier or "").strip(), effect, scope)
     if specifier is not None and not specifier.strip():
@@ -84,6 +88,8 @@ def parse_rule(text: str, effect: Decision, scope: Scope = "user") -> Rule:
         return _bash_rule(text, specifier, effect, scope)
     if tool == "WebFetch":
         return _fetch_rule(text, specifier, effect, scope)
+    if tool == AGENT:
+        return _agent_rule(text, specifier, effect, scope)
     if tool in READ_FAMILY or tool in EDIT_FAMILY or tool in NAMING_TOOLS:
         return Rule(effect=effect, text=text, tool=tool, scope=scope, pattern=specifier)
     raise RuleError(f"permission rule {text!r}: {tool} takes no specifier; write {tool} alone")
@@ -114,6 +120,27 @@ def _fetch_rule(text: str, specifier: str, effect: Decision, scope: Scope) -> Ru
     if kind != "domain" or not _HOST.fullmatch(host):
         raise RuleError(f"permission rule {text!r}: expected WebFetch(domain:example.com)")
     return Rule(effect=effect, text=text, tool="WebFetch", scope=scope, host=host.lower().rstrip("."))
+
+
+def _agent_rule(text: str, specifier: str, effect: Decision, scope: Scope) -> Rule:
+    """One kind or one model; a rule that named both would be read in two ways."""
+    kind, _, model = specifier.partition(_MODEL)
+    if "," in specifier or (kind and model) or any(char.isspace() for char in specifier) or specifier == _MODEL:
+        raise RuleError(f"permission rule {text!r}: expected {AGENT}(KIND) or {AGENT}(model:NAME), one of them")
+    return Rule(effect=effect, text=text, tool=AGENT, scope=scope, pattern=specifier)
+
+
+def matches_agent(rule: Rule, kind: str, model: str) -> bool:
+    """The rule covers an agent of this kind on this model. A model is named in full, without its provider, or by a word
+    of its name, as the families are: `opus`."""
+    if rule.whole_tool:
+        return True
+    wanted, name = rule.pattern.casefold(), model.casefold()
+    if not wanted.startswith(_MODEL):
+        return matches_word(wanted, kind.casefold())
+    bare = name.partition("/")[2] or name
+    spellings = (name, bare, *bare.replace("/", "-").split("-")) if name else ()
+    return any(matches_word(wanted.removeprefix(_MODEL), one) for one in spellings)
 
 
 def split_words(text: str) -> list[str] | None:

@@ -60,6 +60,8 @@ def request_of(options: Options) -> SessionRequest:
         persist=options.persist,
         system_prompt=options.system_prompt,
         append_system_prompt=options.append_system_prompt,
+        agent=options.agent,
+        agents=dict(options.agents),
         answered=options.can_use_tool is not None,
         sources=ALL_SOURCES if options.setting_sources is None else frozenset(options.setting_sources),
         tools=None if options.tools is None else tuple(options.tools),

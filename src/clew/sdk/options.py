@@ -99,6 +99,10 @@ class Options(Struct, frozen=True, kw_only=True):
     system_prompt: str | None = None
     """In place of clew's own; empty: none."""
     append_system_prompt: str | None = None
+    agent: str = ""
+    """The kind of agent that the conversation runs as; empty: clew's own."""
+    agents: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    """Kinds of agents for this session, by name: `description`, `prompt`, `tools`, `model`, ..."""
     settings: Json | str | Path | None = None
     """One more layer of settings: the values, or a file."""
     setting_sources: Sequence[Source] | None = None

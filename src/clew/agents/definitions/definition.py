@@ -102,7 +102,7 @@ def understood(
     """What a definition says. `named`: by its file or its key; `body`: the text of its file. Raises
     DefinitionProblem."""
     given, notes = _known_fields(fields)
-    name = _name(_text(given, "name") or named)
+    name = checked_name(_text(given, "name") or named)
     prompt = visible(_text(given, "prompt") or body).strip()
     if not prompt:
         raise DefinitionProblem("it has no prompt: write what the agent is to do below the front matter")
@@ -154,7 +154,8 @@ def _known_fields(fields: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]
     return found, [f"unknown fields, which do nothing: {', '.join(unknown)}"] if unknown else []
 
 
-def _name(name: str) -> str:
+def checked_name(name: str) -> str:
+    """A name that a kind can have. Raises DefinitionProblem."""
     if not _NAME.fullmatch(name) or len(name) > MAX_NAME_CHARS:
         why = f"letters, digits, - . _ and no blanks, at most {MAX_NAME_CHARS}"
         raise DefinitionProblem(f"{one_line(name)[:60]!r} is no name for an agent: {why}")

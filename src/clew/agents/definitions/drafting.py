@@ -30,6 +30,7 @@ class DraftedKind(Struct, frozen=True, kw_only=True):
     """The text of a definition's file, and who worded it."""
 
     name: str
+    description: str
     text: str
     model: str = ""
     why: str = ""
@@ -44,10 +45,10 @@ async def draft(name: str, description: str, queries: SideQueries) -> DraftedKin
     words = await queries.ask(query) if queries.available else None
     prompt = _prompt(words or "")
     if prompt:
-        return DraftedKind(name=name, text=_file(name, about, prompt), model=queries.model_name)
+        return DraftedKind(name=name, description=about, text=_file(name, about, prompt), model=queries.model_name)
     why = queries.why_none if queries.available else "no fast model can be asked"
     skeleton = _SKELETON.format(description=about[:1].lower() + about[1:])
-    return DraftedKind(name=name, text=_file(name, about, skeleton), why=why)
+    return DraftedKind(name=name, description=about, text=_file(name, about, skeleton), why=why)
 
 
 def _prompt(words: str) -> str:

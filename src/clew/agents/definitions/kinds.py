@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from clew.agents.definitions.definition import AgentDefinition, DefinitionProblem, FieldChecks, Level
 from clew.agents.definitions.reading import BUILTIN_FOLDER, FOLDER_NAME, AgentFolder, DefinitionReader, GivenAgents
 from clew.agents.permits import PathBounds, ToolPlace
-from clew.agents.runner import AgentSpec
+from clew.agents.runner import KINDS_HEADING, AgentSpec
 from clew.agents.toolbox import is_chosen
 from clew.engine.ports import Limits
 from clew.llm.errors import LLMError, UnknownModel
@@ -26,7 +26,6 @@ LIKE_ITS_PARENT = frozenset({GENERAL_PURPOSE, "worker", "verification"})
 """Built-in kinds whose words follow the parent's prompt instead of standing in its place."""
 LEVELS: tuple[Level, ...] = ("given", "user", "project", "builtin")
 """Whose definition counts where several have a name: nothing that a project brings takes a name of the user's."""
-HEADING = "# Agents of the user"
 MAX_LINE_CHARS = 240
 MAX_WORDS_CHARS = 6_000
 INHERITED = frozenset({"", "inherit", "default"})
@@ -97,7 +96,7 @@ class Kinds:
                 lines.append(f"- and {len(own) - len(lines)} more, which are used by name only")
                 break
             lines.append(line)
-        return "\n".join((HEADING, "More values of the Agent tool's subagent_type:", *lines)) if own else ""
+        return "\n".join((KINDS_HEADING, "More values of the Agent tool's subagent_type:", *lines)) if own else ""
 
     def _counting(self, name: str) -> AgentDefinition:
         wanted = name.strip() or GENERAL_PURPOSE

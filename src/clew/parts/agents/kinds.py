@@ -3,11 +3,12 @@
 import os
 from pathlib import Path
 
-from clew.agents.definitions.definition import NOT_A_KIND
+from clew.agents.definitions.definition import DefinitionProblem, checked_name
 from clew.agents.definitions.drafting import DraftedKind, draft
-from clew.agents.definitions.kinds import HEADING
 from clew.agents.definitions.reading import FOLDER_NAME, GivenAgents
+from clew.agents.runner import KINDS_HEADING
 from clew.host.part import Answerers, OpRefused, Part, PartSession, PartSetup
+from clew.host.prompt_bytes import stored_block
 from clew.llm.model import Model
 from clew.orient.daily_cap import DailyCap
 from clew.orient.fast_model import side_model
@@ -47,7 +48,8 @@ class AgentKindPart(Part):
         )
         if expected:
             kinds = setup.kinds()
-            self.words = kinds.words()
+            began = stored_block(setup.past.entries, KINDS_HEADING) if setup.request.driven else ""
+            self.words = began or kinds.words()  # a program brings its own again, after the session was opened
             problems = kinds.problems()
             self.warnings = problems[:MAX_WARNINGS]
             if more := len(problems) - MAX_WARNINGS if len(problems) > MAX_WARNINGS else 0:
@@ -83,8 +85,10 @@ class AgentKindPart(Part):
         kinds = self._setup.kinds()
         kinds.add(GivenAgents(source="SDK", definitions=lookup.definitions))
         words, agent = kinds.words(), self._own.agent
+        if words in agent.system:
+            return kinds_listed(kinds, self._setup.workspace)
         if words and not agent.conversation.messages():
-            kept = [block for block in agent.system if not block.startswith(HEADING)]
+            kept = [block for block in agent.system if not block.startswith(KINDS_HEADING)]
             at = next((number for number, block in enumerate(kept) if is_environment(block)), len(kept))
             self._own.session.use_prompt((*kept[:at], words, *kept[at:]))
         elif words:
@@ -122,12 +126,15 @@ class AgentKindPart(Part):
         except OSError as error:
             raise OpRefused(f"{path} cannot be written: {error.strerror}") from error
         del self._drafts[lookup.name]
+        assert self._own is not None
+        self._own.reminders.add(f"[The user has a new kind of agent: {made.name}: {made.description}]")
         return AgentKindWritten(name=made.name, path=str(path))
 
     def _path(self, name: str) -> Path:
-        if not name.replace("-", "").replace("_", "").isalnum() or len(name) > 64 or name.casefold() in NOT_A_KIND:
-            raise OpRefused(f"{name[:60]!r} is no name for an agent: letters, digits, - and _ only")
-        return self._setup.workspace.home / FOLDER_NAME / f"{name}.md"
+        try:
+            return self._setup.workspace.home / FOLDER_NAME / f"{checked_name(name)}.md"
+        except DefinitionProblem as problem:
+            raise OpRefused(str(problem)) from problem
 
     def _queries(self, model: Model | None) -> SideQueries:
         """The path of all model calls that are not the conversation."""

@@ -53,6 +53,7 @@ from clew.protocol.events import (
     TitleChanged,
     ViewTrimmed,
 )
+from clew.protocol.lookups.agents import AgentKindDrafted, AgentKindShown, AgentKindsListed, AgentKindWritten
 from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.hooks import HooksListed
 from clew.protocol.lookups.mcp import McpServersListed
@@ -243,6 +244,10 @@ def _(event: PromptWithdrawn, story: Story, at: str) -> Story:
 @fold.register(ThemeChanged)
 @fold.register(ScreenChanged)
 @fold.register(ChecksShown)
+@fold.register(AgentKindsListed)
+@fold.register(AgentKindShown)
+@fold.register(AgentKindDrafted)
+@fold.register(AgentKindWritten)
 @fold.register(TasksListed)
 @fold.register(TaskShown)
 @fold.register(RewindPreviewed)

@@ -7,9 +7,10 @@ import msgspec
 import pytest
 
 from clew.agents.definitions.definition import AgentDefinition
-from clew.agents.definitions.kinds import HEADING, Kinds
+from clew.agents.definitions.kinds import Kinds
 from clew.agents.definitions.prompts import child_prompt
 from clew.agents.definitions.reading import GivenAgents
+from clew.agents.runner import KINDS_HEADING
 from clew.host.workspace import Workspace, open_workspace, remember_trust
 
 BUILTIN = ("Explore", "general-purpose", "Plan", "statusline-setup", "verification", "worker")
@@ -322,7 +323,7 @@ def test_the_words_for_the_model_list_only_what_is_not_built_in(home: Home) -> N
     home.define(home.clew, "reviewer", f"description: {'Reviews. ' * 60}")
     home.define(home.project / ".claude", "tester", "description: Tests.")
     lines = home.kinds().words().split("\n")
-    assert lines[0] == HEADING
+    assert lines[0] == KINDS_HEADING
     assert [line.split(":")[0] for line in lines[2:]] == ["- reviewer", "- tester"]
     assert all(len(line) <= 240 for line in lines)
 
