@@ -14,6 +14,7 @@ from clew.config.schema import AgentSettings, Compaction
 from clew.engine.gate import PendingAnswers
 from clew.engine.loop import StepRunner
 from clew.engine.ports import Limits
+from clew.llm.errors import LLMError
 from clew.llm.model import Model
 from clew.protocol.events import AttemptEnded, Event, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId
@@ -234,6 +235,24 @@ class CallPort:
             name=order.name,
             model=order.model,
         )
+
+    def meant(self, order: ChildOrder) -> tuple[str, str]:
+        """The kind as its definition calls it, and the model that the child would use. What is unknown stays as it was
+        given: starting it says what is wrong."""
+        own = self._factory.body(self._agent).agent.own_model
+        try:
+            spec = self._factory.children.spec("fork") if order.fork else self._factory.spec(order.kind)
+        except ValueError:
+            return order.kind, order.model or own.name
+        name = "" if order.fork else order.model or spec.model
+        if name in ("", "inherit") or name == own.name:
+            return spec.kind, own.name
+        try:
+            model = self._factory.connect(name)
+        except LLMError:
+            return spec.kind, name
+        self._factory.session.retire(model)
+        return spec.kind, model.name
 
     @property
     def auto_background_s(self) -> float:

@@ -237,7 +237,7 @@ def _agent(access: AgentAccess, policy: Policy) -> Verdict:
     for effect in effects:
         for rule in policy.matching(effect, AGENT):
             if matches_agent(rule, access.kind, access.model):
-                return Verdict(decision=effect, why=f"your rule says {effect}", rule=rule.text)
+                return Verdict(decision=effect, why=f"your rule {rule.text} says {effect}", rule=rule.text)
     return Verdict(decision="allow", why="an agent has no more rights than its parent")
 
 

@@ -201,6 +201,10 @@ class AgentPort(Protocol):
         model."""
         ...
 
+    def meant(self, order: ChildOrder) -> tuple[str, str]:
+        """The kind and the model that an order comes to, for permissions."""
+        ...
+
     @property
     def auto_background_s(self) -> float:
         """How long a call waits before its child goes on in the background; 0: until its end."""

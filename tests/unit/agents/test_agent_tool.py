@@ -9,6 +9,8 @@ from clew.agents.runner import AgentSpec
 from clew.llm.errors import AuthenticationFailed
 from clew.llm.request import ModelRequest
 from clew.llm.scripted import Call, Fail, ReplyOf, Say, ScriptedModel, Wait
+from clew.permissions.conditions import with_rules
+from clew.permissions.rules import parse_rule
 from clew.protocol.entries import EventEntry, UserEntry
 from clew.protocol.events import (
     AgentChanged,
@@ -36,8 +38,8 @@ def agent(prompt: str = "look inside", **more: Any) -> Call:
     return Call("Agent", given)
 
 
-def scripts(main: list[Any], helper: list[Any], **more: float) -> dict[str, ScriptedModel]:
-    return {"main": ScriptedModel(main, name="main", **more), "helper": ScriptedModel(helper, name="helper", **more)}
+def scripts(main: list[Any], helper: list[Any]) -> dict[str, ScriptedModel]:
+    return {"main": ScriptedModel(main, name="main"), "helper": ScriptedModel(helper, name="helper")}
 
 
 def asked(request: ModelRequest) -> str:
@@ -419,3 +421,18 @@ async def test_one_end_per_start_in_the_log(tmp_path: Path) -> None:
     ended = [event.child for event in events if isinstance(event, AgentEnded)]
     assert sorted(started) == sorted(ended)
     assert len(set(started)) == 2
+
+
+async def test_ag_3_a_denied_kind_is_an_error_that_names_the_rule_and_nothing_runs(tmp_path: Path) -> None:
+    main = [agent(), agent(model="helper", subagent_type=""), agent(fork=True), Say("out")]
+    async with house(tmp_path, models=scripts(main, []), kinds=(HELPER,), mode="bypassPermissions") as place:
+        permits = place.shared.permits
+        rules = (parse_rule("Agent(helper)", "deny"), parse_rule("Agent(model:helper)", "deny"))
+        permits.policy = with_rules(permits.policy, (*permits.policy.rules, *rules, parse_rule("Agent(fork)", "deny")))
+        await place.front.submit(SubmitPrompt(content="go"))
+        await place.front.until(TurnEnded)
+        told = [result_text(event.result) for event in place.front.of(ToolEnded)]
+        assert "Agent(helper)" in told[0]
+        assert "Agent(model:helper)" in told[1]
+        assert "Agent(fork)" in told[2]
+        assert not place.front.of(AgentStarted)

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta, Struct
 
-from clew.permissions.access import Access, ToolAccess
+from clew.permissions.access import Access, AgentAccess, ToolAccess
 from clew.protocol.display import TextBlock
 from clew.protocol.standing import Standing
 from clew.tools.base import ChildAgent, ChildOrder, Effect, ToolContext, ToolResult
@@ -52,7 +52,10 @@ class AgentTool(BuiltinTool[AgentParams]):
         return True
 
     def accesses(self, params: AgentParams, context: ToolContext) -> tuple[Access, ...]:
-        return (ToolAccess(tool=self.name, read_only=True),)
+        if context.agents is None:
+            return (ToolAccess(tool=self.name, read_only=True),)
+        kind, model = context.agents.meant(order_of(params))
+        return (AgentAccess(kind=kind, model=model),)
 
     async def run(self, params: AgentParams, context: ToolContext) -> ToolResult:
         if context.agents is None:
@@ -62,18 +65,10 @@ class AgentTool(BuiltinTool[AgentParams]):
             return problem(f"No agent was started: {hint}.")
         if not params.prompt.strip():
             return problem("No agent was started: the prompt is empty.")
-        order = ChildOrder(
-            kind=params.subagent_type.strip(),
-            title=params.description,
-            background=params.fork if params.run_in_background is None else params.run_in_background,
-            name=params.name.strip(),
-            model=params.model.strip(),
-            fork=params.fork,
-        )
         if params.fork and context.whole is not None:
             await context.whole()
         try:
-            child = await context.agents.start(params.prompt, order)
+            child = await context.agents.start(params.prompt, order_of(params))
         except ValueError as error:
             return problem(f"{str(error)[:1].upper()}{str(error)[1:]}.".replace("..", "."))
         if child.background:
@@ -89,6 +84,18 @@ class AgentTool(BuiltinTool[AgentParams]):
         text = child.report(ended, context.agents.result_bytes)
         shown = TextBlock(text=child.text() or text)
         return ToolResult(text=text, display=(shown,), is_error=ended.standing is Standing.FAILED)
+
+
+def order_of(params: AgentParams) -> ChildOrder:
+    """How the child is wanted. A fork runs in the background unless it is said otherwise."""
+    return ChildOrder(
+        kind=params.subagent_type.strip(),
+        title=params.description,
+        background=params.fork if params.run_in_background is None else params.run_in_background,
+        name=params.name.strip(),
+        model=params.model.strip(),
+        fork=params.fork,
+    )
 
 
 def launched(child: ChildAgent, *, moved: bool = False) -> ToolResult:
