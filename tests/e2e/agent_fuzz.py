@@ -60,7 +60,7 @@ class TreeServer(ModelServer):
         calls: list[Json] = []
         if depth < self._depth:
             for number in range(chance.choice((0, 1, 2, 3)) if depth else 3):
-                arguments = {"description": f"node {number}", "prompt": f"NODE {path}.{number}"}
+                arguments: Json = {"description": f"node {number}", "prompt": f"NODE {path}.{number}"}
                 if chance.random() < 0.5:
                     arguments["run_in_background"] = True
                 calls.append({"call": "Agent", "arguments": arguments})
