@@ -82,7 +82,7 @@ def child_body(
         conversation=conversation,
         model=own_model,
         fallback=above.fallback,
-        system=child_prompt(spec, above.system),
+        system=(*child_prompt(spec, factory.words_above(above)), *factory.shared_words),
         tools=tools.tools,
         effort=spec.effort or above.own_effort,
         thinking=above.thinking,

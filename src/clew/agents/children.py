@@ -13,7 +13,7 @@ from clew.agents.child_run import END_BYTES, ChildRun, Errand
 from clew.agents.forking import DIRECTIVE, FORK
 from clew.agents.outbox import Outbox
 from clew.agents.report import digest, escaped, facts_of
-from clew.agents.runner import AgentBody, AgentRunner, AgentSpec
+from clew.agents.runner import COORDINATOR, AgentBody, AgentRunner, AgentSpec
 from clew.agents.slots import Slots
 from clew.engine.turn import Prompt
 from clew.llm.errors import LLMError
@@ -74,6 +74,8 @@ class Children:
     ) -> ChildRun:
         """A child at work on the prompt, or in line for a place. That it began is on disk, in its parent's log, before
         it says anything. Raises ValueError, in words for the model, and then nothing was started."""
+        if spec.kind == COORDINATOR:
+            raise ValueError("a coordinator is a way to run the conversation, no agent to start; start workers")
         self._check(parent, name)
         above = self._factory.find_runner(parent)
         assert above is not None

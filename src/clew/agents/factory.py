@@ -1,5 +1,6 @@
 """The one way to an agent: the main one and every child come from the factory of their session."""
 
+import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -8,17 +9,21 @@ from msgspec import Struct
 
 from clew.agents.budget import TreeBudget
 from clew.agents.log import AgentLog, SessionPort
-from clew.agents.runner import GENERAL, AgentBody, AgentRunner, AgentSpec
+from clew.agents.runner import GENERAL, WORKER, AgentBody, AgentRunner, AgentSpec
 from clew.agents.toolbox import SessionTools
 from clew.config.schema import AgentSettings, Compaction
+from clew.engine.agent import Agent
 from clew.engine.gate import PendingAnswers
 from clew.engine.loop import StepRunner
 from clew.engine.ports import Limits
 from clew.llm.errors import LLMError
 from clew.llm.model import Model
+from clew.prompts.system_prompt import prompt_text
 from clew.protocol.events import AttemptEnded, Event, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId
+from clew.system.private_files import private_dir
 from clew.tools.base import ORDINARY, AgentPort, ChildAgent, ChildOrder
+from clew.transcript.log.store import sidecar_dir
 
 if TYPE_CHECKING:
     from clew.agents.children import Children
@@ -119,7 +124,28 @@ class AgentFactory:
         self._bodies: dict[AgentId, AgentBody] = {}
         self._runners: dict[AgentId, AgentRunner] = {}
         self._children: Children | None = None
+        self.coordinates = False
+        """The main agent gives all work to workers in the background."""
         shared.open_ports(session, self.port)
+
+    def coordinate(self, on: bool) -> None:
+        """Whether the main agent coordinates from now on. Its workers share a directory: nobody is asked about it."""
+        self.coordinates = on
+        if on and self.transcript is not None:
+            self.shared.permits.use_scratch(scratch_dir(self.transcript))
+
+    def words_above(self, agent: Agent) -> tuple[str, ...]:
+        """The prompt that a child's is made from: its parent's, but a coordinator's words are nobody else's."""
+        if self.coordinates and agent.id == MAIN_AGENT:
+            return (prompt_text("system"), *agent.system[1:])
+        return agent.system
+
+    @property
+    def shared_words(self) -> tuple[str, ...]:
+        """What every worker is told of the directory that they share; none where nobody coordinates."""
+        if not self.coordinates or self.transcript is None:
+            return ()
+        return (scratch_words(self.transcript),)
 
     def make(
         self,
@@ -213,6 +239,22 @@ class AgentFactory:
         return publish
 
 
+def scratch_words(transcript: Path) -> str:
+    """What is told of the directory that the workers of a coordinator share."""
+    folder = scratch_dir(transcript)
+    return (
+        f"# Shared notes\nWorkers share {folder}: Read, Write and Edit there need no approval. Commands do not see it."
+    )
+
+
+def scratch_dir(transcript: Path) -> Path:
+    """The directory that the workers of a session share: made with its first use."""
+    folder = sidecar_dir(transcript) / "scratch"
+    with contextlib.suppress(OSError):  # a full disk: whoever writes there is told
+        private_dir(folder)
+    return folder
+
+
 class CallPort:
     """The children of a session, as one call of one agent reaches them."""
 
@@ -223,15 +265,18 @@ class CallPort:
 
     async def start(self, prompt: str, order: ChildOrder = ORDINARY) -> ChildAgent:
         """A child at work on the prompt, or in line for it. Raises ValueError for what cannot be."""
-        children = self._factory.children
-        spec = children.spec("fork") if order.fork else self._factory.spec(order.kind)
+        children, delegated = self._factory.children, self._factory.coordinates and self._agent == MAIN_AGENT
+        if delegated and order.fork:
+            raise ValueError("a coordinator does not fork: give the work to a worker, with all that it must know")
+        kind = order.kind or (WORKER if delegated else "")
+        spec = children.spec("fork") if order.fork else self._factory.spec(kind)
         return children.start(
             spec,
             prompt,
             parent=self._agent,
             call=self._call,
             title=order.title,
-            background=order.background or spec.background,
+            background=order.background or spec.background or delegated,
             name=order.name,
             model=order.model,
         )

@@ -137,11 +137,12 @@ class AgentLog:
         """Write down the permission mode that the session began in: front ends know it, but no event told it."""
         self.take(PermissionModeChanged(mode=mode))
 
-    def note_prompt(self, blocks: tuple[str, ...]) -> None:
-        """Write down that requests begin with other blocks than the log says, where it says any."""
+    def note_prompt(self, blocks: tuple[str, ...], **more: str) -> None:
+        """Write down that requests begin with other blocks than the log says, where it says any; `more`: other fields
+        of that line."""
         stored = self.conversation.system_prompt
         if stored is not None:
-            self.keep(msgspec.structs.replace(stored, blocks=blocks, **self.stamp.keyed()))
+            self.keep(msgspec.structs.replace(stored, blocks=blocks, **more, **self.stamp.keyed()))
 
     def note_tools(self, told: tuple[ToolSpec, ...], digest: str) -> None:
         """Write down which tools of others the requests name from the first one on, where the log says any."""

@@ -141,6 +141,8 @@ class Permits:
         self._lent: tuple[str, ...] = ()
         self.started_with = policy.mode
         self._results_dir = results_dir
+        self._scratch = ""
+        """The directory that a coordinator's workers read and write without asking; empty: there is none."""
         self._plan_file = ""
         """The session's own plan, which the model may read and write in every mode; empty: it has none."""
 
@@ -167,9 +169,15 @@ class Permits:
         target = os.path.realpath(os.path.join(access.cwd, access.path))
         if self._plan_file and target == self._plan_file:
             return True
+        if self._scratch and Path(target).is_relative_to(self._scratch):
+            return True
         if self._results_dir is None or access.op == "write":
             return False
         return Path(target).is_relative_to(os.path.realpath(self._results_dir))
+
+    def use_scratch(self, folder: Path) -> None:
+        """Workers share this directory."""
+        self._scratch = os.path.realpath(folder)
 
     def lend(self, rules: tuple[str, ...]) -> tuple[str, ...]:
         """Allow rules that hold until `take_back`: what a command or skill of the user's own brings for its turn. Those

@@ -74,6 +74,10 @@ class AgentSpec(Struct, frozen=True, kw_only=True):
 
 
 MAIN = AgentSpec(kind="main", sidechain=False)
+COORDINATOR = "coordinator"
+"""The kind of a main agent that gives all work to others."""
+WORKER = "worker"
+"""The kind that it gives work to."""
 KINDS_HEADING = "# Agents of the user"
 """How the block of the system prompt begins that tells of kinds of agents that are not built in."""
 GENERAL = AgentSpec(kind="general")

@@ -26,7 +26,7 @@ from clew.text.redact import register_secrets
 from clew.tools.base import AgentPort, TaskPort, Tool, ToolContext, ToolResult
 from clew.tools.registry import SMALL_SET, builtin_names, builtin_tools, short_spec
 from clew.tools.session import ToolSession, open_sandbox
-from clew.tools.toolset import LateTools, ToolSet
+from clew.tools.toolset import LateTools, ToolSet, any_tool
 from clew.transcript.log.store import SessionStore
 
 if TYPE_CHECKING:
@@ -294,10 +294,10 @@ class AgentTools(Struct, frozen=True, kw_only=True):
         `without`, on the same sandbox, rules and kept files, with a memory of their own. `mode` and `bounds`: of its
         definition; they never make rights wider."""
         session = self.shared.tool_session(agent, self.session.cwd)
-        told = {spec.name for spec in self.tools.specs}
+        told = {spec.name for spec in self.tools.specs} | self.tools.aside.keys()
         offered = [
             tool
-            for tool in self.tools
+            for tool in (*self.tools, *self.tools.aside.values())
             if tool.name in told and tool.name not in NOT_FOR_CHILDREN and is_chosen(tool.name, names, without)
         ]
         own = {tool.name: tool for tool in builtin_tools(session, allowed=[tool.name for tool in offered])}
@@ -320,22 +320,28 @@ def open_tools(
     told: tuple[ToolSpec, ...] = (),
     late: LateTools | None = None,
     small: bool = False,
-    has: Callable[[str], bool] = lambda name: True,
+    has: Callable[[str], bool] = any_tool,
     bounds: PathBounds | None = None,
+    delegates: bool = False,
 ) -> AgentTools:
     """The main agent's tools: all or those of these `names`, and what the session brings along; `told` and `late`: what
     may come later; `small`: only the few that a small window has room for, unless names are given. `has` and `bounds`:
-    what the kind of agent that it runs as leaves of them. Raises SettingsError for a name that there is not."""
+    what the kind of agent that it runs as leaves of them; `delegates`: its children have the others. Raises
+    SettingsError for a name that there is not."""
     if names is not None and (unknown := [name for name in names if name not in builtin_names()]):
         raise SettingsError(f"no tool {', '.join(unknown)} (--tools); there are {', '.join(builtin_names())}")
     session = shared.tool_session(MAIN_AGENT)
     names, in_short = small_set(names) if small else (names, as_it_is)
     rights = AgentRights(shared.permits, bounds=bounds)
-    builtin = (tool for tool in builtin_tools(session, allowed=names) if has(tool.name))
+    builtin = (tool for tool in builtin_tools(session, allowed=names) if delegates or has(tool.name))
+    takes = has if not delegates else any_tool
+    tools = ToolSet((*builtin, *more), told=told, late=late, in_short=in_short, takes=takes)
+    if delegates:
+        tools.delegate(has)
     return AgentTools(
         shared=shared,
         session=session,
-        tools=ToolSet((*builtin, *more), told=told, late=late, in_short=in_short, takes=has),
+        tools=tools,
         host=AgentToolHost(MAIN_AGENT, session, rights, shared),
         rights=rights,
         in_short=in_short,

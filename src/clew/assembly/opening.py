@@ -11,7 +11,7 @@ from clew import __version__
 from clew.agents.budget import TreeBudget, bounds_of, with_steps_of
 from clew.agents.factory import AgentFactory, rules_of
 from clew.agents.log import AgentLog
-from clew.agents.runner import MAIN, AgentBody, AgentSpec, LookAtEnd
+from clew.agents.runner import COORDINATOR, MAIN, AgentBody, AgentSpec, LookAtEnd
 from clew.agents.toolbox import AgentTools, SessionTools, open_tools
 from clew.assembly.parts import (
     PartMaker,
@@ -21,7 +21,9 @@ from clew.assembly.parts import (
     output_tools,
     parts_of,
     placed,
+    recast_of,
     search_tools,
+    with_scratch,
 )
 from clew.config.errors import SettingsError
 from clew.engine.agent import Agent
@@ -109,7 +111,7 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
     voice = Voice(request.tell)
     found, setup, fallback = set_up(request, door, voice)
     workspace, past, settings = setup.workspace, setup.past, setup.workspace.settings
-    output, main = output_tools(request.json_schema), main_prompt(found, setup.main)
+    output, main = output_tools(request.json_schema), main_prompt(found, with_scratch(setup.main, past))
     with closing(facts_probe(workspace)) as probe:
         parts = parts_of(setup, door, more)
         small = is_small(setup.model.window)
@@ -123,7 +125,8 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
             leaf=past.leaf,
             reread=past.reread,
         )
-        prompt = system_prompt(main, found, conversation, memory, toolbox, probe, parts, small=small)
+        facts = probe.finish()
+        prompt = system_prompt(main, found, conversation, memory, toolbox, facts, parts, small=small)
     agent = Agent(
         conversation=conversation,
         model=setup.model,
@@ -152,6 +155,7 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
         agents=agents,
         reminders=reminders,
         names_changed=names.changed,
+        recast=recast_of(setup, conversation, memory, toolbox, facts, parts, small=small),
     )
     for part in parts:
         toolbox.shared.add_hooks(part.call_hook)
@@ -247,9 +251,10 @@ def open_toolbox(
 ) -> tuple[AgentTools, MoreTools]:
     """The main agent's tools, and how it searches for those that come later."""
     workspace, past = setup.workspace, setup.past
-    late = next((part.late for part in parts if part.late is not None and main.has_servers), None)
-    search = search_tools(setup, late, past.entries, small=small)
-    brought = [tool for part in parts if not small for tool in part.tools if main.has(tool.name)]
+    delegates = setup.main.kind == COORDINATOR
+    late = next((part.late for part in parts if part.late is not None and (main.has_servers or delegates)), None)
+    search = search_tools(setup, late, past.entries, small=small) if not delegates else MoreTools()
+    brought = [tool for part in parts if not small for tool in part.tools if delegates or main.has(tool.name)]
     toolbox = open_tools(
         SessionTools(workspace, past.results_dir, past.path),
         names=setup.request.tools,
@@ -259,6 +264,7 @@ def open_toolbox(
         small=small,
         has=main.has,
         bounds=setup.main.bounds,
+        delegates=delegates,
     )
     search.attach(toolbox.tools)
     return toolbox, search
@@ -322,6 +328,7 @@ def join(
         kinds=setup.kinds,
         rules=rules_of(workspace.settings.agents),
     )
+    factory.coordinate(setup.main.kind == COORDINATOR)
     limits = LimitCheck(with_steps_of(bounds, setup.main.limits), purse=budget.of(MAIN_AGENT))
     looks = [LookAtEnd(toolbox.undo.look_at_end)] if toolbox.undo is not None else []
     middlewares = [Steering(), limits, reminders, RepeatBrake(), SecretWarning(), *more, *looks]

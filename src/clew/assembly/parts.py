@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from clew.agents.factory import AgentFactory
-from clew.agents.runner import KINDS_HEADING, MAIN, AgentSpec
+from clew.agents.runner import COORDINATOR, KINDS_HEADING, MAIN, AgentSpec
+from clew.agents.toolbox import AgentTools
 from clew.config.skill_places import Around
 from clew.engine.compaction.window_meter import WindowMeter
 from clew.host.door import Door
 from clew.host.model_choice import chosen_model, connector
 from clew.host.part import MoreTools, Part, PartSession, PartSetup
+from clew.host.past import Past
 from clew.host.prompt_bytes import stored_block
 from clew.host.request import SessionRequest
 from clew.host.socket_life import SocketPart
@@ -29,8 +31,11 @@ from clew.parts.notifications.part import NotificationPart
 from clew.parts.plan.part import PlanPart
 from clew.parts.skills.part import SkillPart
 from clew.parts.window.part import WindowPart
+from clew.prompts.memory import Memory
+from clew.prompts.system_prompt import Facts
 from clew.protocol.entries import Entry, SystemPromptEntry
 from clew.tools.toolset import LateTools
+from clew.transcript.chain.conversation import Conversation
 from clew.transcript.log.store import SessionStore
 
 if TYPE_CHECKING:
@@ -271,3 +276,32 @@ def may_have_agents(setup: PartSetup) -> bool:
     if "project" in workspace.sources:  # those of one that is not trusted are told of and not read
         homes += [str(base / name) for base in (workspace.cwd, workspace.root) for name in (".clew", ".claude")]
     return not request.bare and any(os.path.isdir(os.path.join(home, "agents")) for home in homes)
+
+
+def with_scratch(main: AgentSpec, past: Past) -> AgentSpec:
+    """The spec of the main agent; a coordinator's tells of the directory that its workers share."""
+    if main.kind != COORDINATOR:
+        return main
+    from clew.assembly import coordinating  # where the conversation coordinates
+
+    return coordinating.with_scratch(main, past)
+
+
+def recast_of(
+    setup: PartSetup,
+    conversation: Conversation,
+    memory: Memory,
+    toolbox: AgentTools,
+    facts: Facts,
+    parts: Sequence[Part],
+    *,
+    small: bool,
+) -> Callable[[bool], tuple[str, ...]]:
+    """For the agents: what makes the main one a coordinator, or clew's own again."""
+
+    def recast(on: bool) -> tuple[str, ...]:
+        from clew.assembly import coordinating  # where somebody asks for it
+
+        return coordinating.recast(setup, conversation, memory, toolbox, facts, parts, small=small, on=on)
+
+    return recast

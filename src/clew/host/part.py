@@ -114,6 +114,9 @@ class PartSession(Struct, frozen=True, kw_only=True):
     reminders: Reminders
     names_changed: Callable[[], None]
     """To be called when `invocables` answers something else than before."""
+    recast: Callable[[bool], tuple[str, ...]] | None = None
+    """Makes the main agent a coordinator, or clew's own again: its tools are other ones then. What its requests begin
+    with from now on. Raises OpRefused where it runs as an agent. None: it cannot be changed."""
 
 
 class Part:

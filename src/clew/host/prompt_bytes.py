@@ -13,7 +13,7 @@ from clew.host.part import Part
 from clew.host.request import SessionRequest
 from clew.host.workspace import Workspace
 from clew.prompts.memory import Memory
-from clew.prompts.system_prompt import ENVIRONMENT, FactsProbe, build_system_prompt, is_environment
+from clew.prompts.system_prompt import ENVIRONMENT, Facts, FactsProbe, build_system_prompt, is_environment
 from clew.protocol.entries import Entry, SystemPromptEntry, UserEntry
 from clew.protocol.meant_calls import ToolSpec
 from clew.protocol.messages import text_of
@@ -150,13 +150,12 @@ def system_prompt(
     conversation: Conversation,
     memory: Memory,
     toolbox: AgentTools,
-    probe: FactsProbe,
+    facts: Facts,
     parts: Sequence[Part],
     *,
     small: bool,
 ) -> PromptBytes:
     """The bytes this session began with, or new ones."""
-    facts = probe.finish()
 
     def build(headless: bool) -> tuple[str, ...]:
         return build_system_prompt(

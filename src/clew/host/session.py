@@ -197,10 +197,11 @@ class Session:
         self.retire(self.main.agent.own_model)
         self.main.agent.model = model
 
-    def use_prompt(self, blocks: tuple[str, ...]) -> None:
-        """The main agent's requests begin with other blocks from now on; a resumed session knows it too."""
+    def use_prompt(self, blocks: tuple[str, ...], **more: str) -> None:
+        """The main agent's requests begin with other blocks from now on; a resumed session knows it too. `more`: what
+        else the log tells of that beginning."""
         self.main.agent.system = blocks
-        self.journal.main.note_prompt(blocks)
+        self.journal.main.note_prompt(blocks, **more)
 
     def retire(self, model: Model) -> None:
         """A model that was replaced; a request may still be under way there, so it is closed at the end."""

@@ -66,6 +66,13 @@ class SendToBackground(OpBase, frozen=True, kw_only=True, tag="shell.to_backgrou
     """One agent; empty: all that the main agent waits for."""
 
 
+class SetCoordinator(OpBase, frozen=True, kw_only=True, tag="coordinator.set"):
+    """Let the main agent give all work to workers, or do it itself again. None: the other one. Rejected while a turn
+    runs."""
+
+    on: bool | None = None
+
+
 class ForkAgent(OpBase, frozen=True, kw_only=True, tag="agent.fork"):
     """Let an agent that begins with all of this conversation carry out a directive in the background."""
 

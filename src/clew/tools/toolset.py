@@ -56,6 +56,11 @@ def source_in(name: str) -> str:
 MAX_GONE = 500
 
 
+def any_tool(name: str) -> bool:
+    """Every tool."""
+    return True
+
+
 class ToolSet:
     """`specs` are fixed when the set is made, so that bytes already sent never change; `find` knows what is here.
 
@@ -69,10 +74,15 @@ class ToolSet:
         told: Iterable[ToolSpec] = (),
         late: LateTools | None = None,
         in_short: Callable[[ToolSpec], ToolSpec] = lambda spec: spec,
-        takes: Callable[[str], bool] = lambda name: True,
+        takes: Callable[[str], bool] = any_tool,
     ) -> None:
         """`told`: tools that may come later and are among `specs` all the same. `late`: who brings them. `in_short`:
         how a spec is told where the model has little room. `takes`: which of those that come later the agent has."""
+        self.aside: dict[str, Tool[Any]] = {}
+        """Tools that are not its own and that its children have: it delegates."""
+        self._before: tuple[ToolSpec, ...] = ()
+        """What was told before it began to delegate."""
+        self._in_short = in_short
         self.takes = takes
         self._tools: dict[str, Tool[Any]] = {tool.name: tool for tool in tools}
         more = (spec for spec in told if spec.name not in self._tools and takes(spec.name))
@@ -123,6 +133,27 @@ class ToolSet:
     def tell_the_same_as(self, other: "ToolSet") -> None:
         """Be told of as another set is, byte for byte, whatever is here."""
         self.specs, self._told = other.specs, other._told
+
+    def delegate(self, has: Callable[[str], bool]) -> None:
+        """Keep only these tools; the others are for children. What the model is told changes: a new prefix."""
+        self._before = self.specs
+        whole = self._tools | self.aside
+        self._tools = {name: tool for name, tool in whole.items() if has(name)}
+        self.aside = {name: tool for name, tool in whole.items() if not has(name)}
+        self.takes = has
+        self._tell_anew(tuple(spec for spec in self.specs if has(spec.name)))
+
+    def take_all(self) -> None:
+        """Have again what was for children only, and tell it as it was told before."""
+        self._tools, self.aside = self._tools | self.aside, {}
+        self.takes = any_tool
+        told = [self._in_short(tool.spec()) for tool in self._tools.values() if tool.name in self._own]
+        self._tell_anew(self._before or tuple(told))
+
+    def _tell_anew(self, specs: tuple[ToolSpec, ...]) -> None:
+        self.specs = specs
+        self._told = frozenset(spec.name for spec in specs)
+        self.changes += 1
 
     def is_told(self, name: str) -> bool:
         """Whether the model was told of this one in full."""

@@ -162,6 +162,8 @@ def check_given(parser: OneLineParser, args: argparse.Namespace) -> None:
     """Lists of sources, and JSON that is given inline or in files."""
     if args.agent is not None and not args.agent.strip():
         parser.error("--agent needs a name; `clew agents list` shows them")
+    if args.coordinator and args.agent not in (None, "coordinator"):
+        parser.error(f"--coordinator: a conversation that runs as the agent {args.agent} cannot coordinate; give one")
     if args.setting_sources is not None:
         args.setting_sources = [name.strip() for name in args.setting_sources.split(",") if name.strip()]
         if unknown := [name for name in args.setting_sources if name not in SOURCES]:

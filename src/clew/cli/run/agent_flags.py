@@ -75,6 +75,9 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--agent", metavar="NAME", help="run the conversation as this kind of agent; main: as clew itself"
     )
+    group.add_argument(
+        "--coordinator", action="store_true", help="the conversation only delegates: workers do all work"
+    )
     group.add_argument("--agents", metavar="FILE|JSON", help="kinds of agents for this session only, by name")
     group.add_argument("--settings", metavar="FILE|JSON", help="one more layer of settings")
     group.add_argument(

@@ -46,7 +46,7 @@ def request_of(args: argparse.Namespace, *, headless: bool) -> SessionRequest:
         wait=args.wait,
         system_prompt=args.system_prompt,
         append_system_prompt=args.append_system_prompt,
-        agent=args.agent or "",
+        agent="coordinator" if args.coordinator else args.agent or "",
         agents=args.agents or {},
         answered=args.permission_prompt_tool == "stdio",
         sources=ALL_SOURCES if args.setting_sources is None else frozenset(args.setting_sources),

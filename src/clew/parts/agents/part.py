@@ -1,12 +1,21 @@
 """Agents and tasks of a session, as people reach them: what runs beside the conversation, and words to an agent."""
 
 from clew.agents.factory import AgentFactory
+from clew.agents.runner import COORDINATOR
 from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, nothing
+from clew.host.prompt_bytes import digest_of
 from clew.host.session import EndReason, Session
+from clew.llm.estimate import estimate_request
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask, TaskShown, TasksListed
-from clew.protocol.ops import ForkAgent, MessageAgent, SendToBackground
+from clew.protocol.ops import ForkAgent, MessageAgent, SendToBackground, SetCoordinator
 from clew.protocol.standing import Standing
+
+NOW_ON = "coordinator mode is on: the conversation gives all work to workers in the background. "
+NOW_OFF = "coordinator mode is off: the conversation works itself again. "
+NEW_PREFIX = "Requests begin with other bytes now: the next one sends about {tokens:,} tokens that no cache has"
+TOLD_ON = "[From here on you coordinate: your tools are Agent, SendMessage and TaskStop, and workers do the work.]"
+TOLD_OFF = "[From here on you work yourself again, with all tools.]"
 
 
 class AgentPart(Part):
@@ -15,6 +24,7 @@ class AgentPart(Part):
 
     def start(self, own: PartSession) -> None:
         """Belong to a session. What an earlier process left unsettled is settled now, before anything else happens."""
+        self._own = own
         self._session: Session = own.session
         self._tools = own.toolbox.shared
         self._own_tools = own.toolbox.session
@@ -35,7 +45,12 @@ class AgentPart(Part):
 
     def ops(self) -> OpHandlers:
         """What people want of agents."""
-        return {ForkAgent: self._fork, MessageAgent: self._message, SendToBackground: self._to_background}
+        return {
+            ForkAgent: self._fork,
+            MessageAgent: self._message,
+            SendToBackground: self._to_background,
+            SetCoordinator: self._set_coordinator,
+        }
 
     def lookups(self) -> Answerers:
         """What front ends ask about tasks."""
@@ -55,6 +70,28 @@ class AgentPart(Part):
                 self._session.notice("error", str(error))
 
         return begin
+
+    async def _set_coordinator(self, op: SetCoordinator) -> Effect:
+        """Prompt and tools change together, between turns: the log has the new beginning, and its size is told."""
+        own, wanted = self._own, not self._agents.coordinates if op.on is None else op.on
+        if wanted == self._agents.coordinates:
+            raise OpRefused(f"the conversation {'coordinates already' if wanted else 'does not coordinate'}")
+        if own.recast is None or self._session.lost:
+            raise OpRefused("the conversation cannot be changed here")
+        if self._session.main.working:
+            raise OpRefused("a turn runs: interrupt it, or wait for its end")
+        blocks = own.recast(wanted)
+
+        def change() -> None:
+            named, digest = COORDINATOR if wanted else "", digest_of(own.agent.tools.specs)
+            self._session.use_prompt(blocks, agent=named, tools=digest)
+            self._agents.coordinate(wanted)
+            tokens = estimate_request(own.agent.request())
+            words = (NOW_ON if wanted else NOW_OFF) + NEW_PREFIX.format(tokens=tokens)
+            self._session.notice("info", words, code="mode")
+            own.reminders.add(TOLD_ON if wanted else TOLD_OFF)
+
+        return change
 
     async def _message(self, op: MessageAgent) -> Effect:
         """Words of a person to a child: to one that has ended they go on from its log, and its parent is not told."""

@@ -303,6 +303,8 @@ class McpPart(Part):
         tools = self._own.toolbox.tools
         wanted: dict[str, Tool[Any]] = {tool.name: tool for tool in self.offers.follow(server)}
         wanted |= {tool.name: tool for tool in server.tools}
+        if tools.aside:
+            tools.aside |= {name: tool for name, tool in wanted.items() if not tools.takes(name)}
         wanted = {name: tool for name, tool in wanted.items() if tools.takes(name)}
         here = {tool.name: tool for tool in tools if tool.source == server.name}
         gone = [name for name, tool in here.items() if wanted.get(name) is not tool]
