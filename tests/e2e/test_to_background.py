@@ -60,4 +60,4 @@ def test_ctrl_b_sends_a_running_command_to_the_background(come: Any, front: tupl
     person.sees("all of it")
     assert result(server, "call_look") == "two\nbash_1 exited with code 0."
     person.type(CTRL_B)
-    person.sees("no command runs that could go on in the background")
+    person.sees("nothing runs that could go on in the background")
