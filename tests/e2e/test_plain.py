@@ -524,10 +524,10 @@ def test_whole_an_unknown_command_sends_nothing(clew: Any) -> None:
 
 def test_whole_a_name_of_another_agent_is_answered_and_tab_does_not_put_another_command_in_its_place(clew: Any) -> None:
     person, server = clew({"text": "never"})
-    person.type("/agents\t")
-    person.sees("/init")  # its description tells of agents: it is listed
+    person.type("/connect\t")
+    person.sees("/mcp")  # its description tells of connecting: it is listed
     person.type("\r")
-    person.sees("Agents of your own are not there yet")
+    person.sees("There is no /login")
     person.type("/changes\r")
     person.sees("Did you mean /diff?")
     person.type("/quit\r")

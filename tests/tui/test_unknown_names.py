@@ -16,7 +16,7 @@ def sent(lab: ScreenLab) -> list[str]:
     ("typed", "answer"),
     [
         ("/changes", "/diff"),
-        ("/agents", "not there yet"),
+        ("/teams", "not there yet"),
         ("/history", "/sessions"),
         ("/checkpoint", "/rewind"),
         ("/zzzz", "/help lists all commands"),

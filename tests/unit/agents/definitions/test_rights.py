@@ -4,14 +4,17 @@ from pathlib import Path
 
 import pytest
 
+from clew.agents.definitions.kinds import Kinds
 from clew.agents.permits import AgentRights, PathBounds, Permits
 from clew.agents.runner import MAIN, AgentSpec
-from clew.agents.toolbox import is_chosen
+from clew.agents.toolbox import AgentTools, SessionTools, is_chosen, open_tools
 from clew.config.errors import SettingsError
 from clew.host.prompt_bytes import main_prompt
 from clew.host.request import SessionRequest
+from clew.host.workspace import open_workspace, remember_trust
 from clew.permissions.access import FileAccess, FileOp, ShellAccess
 from clew.permissions.policy import make_policy
+from clew.protocol.ids import AgentId
 
 AGENT = AgentSpec(
     kind="reviewer", system=("You review.", "Twice."), tools=("Read", "mcp__git"), without=("mcp__git__push",)
@@ -101,3 +104,29 @@ def test_prompt_and_tools_come_from_one_decision() -> None:
 def test_an_agent_that_should_coordinate_besides_is_refused() -> None:
     with pytest.raises(SettingsError, match="runs as the agent reviewer, which cannot coordinate"):
         main_prompt(request(), AGENT, COORDINATOR)
+
+
+async def test_a_childs_tools_and_rights_are_those_of_its_kind(tmp_path: Path) -> None:
+    home = tmp_path / ".clew"
+    env = {"HOME": str(tmp_path), "CLEW_HOME": str(home), "PATH": "/usr/bin:/bin"}
+    remember_trust(home, tmp_path)
+    place = open_workspace(tmp_path, env, flags={"sandbox.mode": "off", "permissionMode": "bypassPermissions"})
+    shared = SessionTools(place, None)
+    kinds, parent = Kinds(place), open_tools(shared)
+
+    def child(name: str) -> AgentTools:
+        spec = kinds.find(name)
+        mode = spec.permission_mode
+        return parent.child(AgentId(name), spec.tools, mode=mode, without=spec.without, bounds=spec.bounds)
+
+    try:
+        explore = child("Explore")
+        assert explore.tools.names == ("Bash", "Read", "Grep", "Glob")
+        assert explore.rights.judge((ShellAccess(command="ls", cwd=str(tmp_path)),)).decision == "allow"
+        assert explore.rights.judge((ShellAccess(command="touch x", cwd=str(tmp_path)),)).decision == "deny"
+        setup = child("statusline-setup")
+        assert setup.tools.names == ("Read", "Edit")
+        assert setup.rights.judge((FileAccess(op="write", path=".bashrc", cwd=str(tmp_path)),)).decision == "deny"
+        assert parent.child(AgentId("a"), None, without=("Bash", "Write")).tools.find("Bash") is None
+    finally:
+        await shared.close()
