@@ -2,6 +2,7 @@
 
 import json
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from e2e.agent_fuzz import play
-from e2e.command import Place, Serve, until
+from e2e.command import CLEW, Place, Serve, until
 
 MAX_FIRST_REQUEST_BYTES = 14_000
 
@@ -143,3 +144,93 @@ def test_a_run_that_is_told_to_end_while_only_children_work_ends(serve: Serve) -
 def test_a_tree_of_agents_killed_at_random_moments_tells_every_outcome_once(seed: int, tmp_path: Path) -> None:
     """`make soak ARGS="--agents 200"` plays more; these found a child without a log and a notice that came too late."""
     assert play(seed, tmp_path) == []
+
+
+def test_the_stream_tells_of_agents_as_programs_know_it(serve: Serve) -> None:
+    echo = {"calls": [{"call": "Bash", "arguments": {"command": "echo here"}}]}
+    place, _ = serve(
+        [
+            {"calls": [agent("one"), agent("two", run_in_background=True)]},
+            {"match": at_work_on("one"), **echo},
+            {"match": at_work_on("two"), "text": "two words"},
+            {"match": "echo here", "text": "one words"},
+            {"text": "first"},
+            {"text": "last"},
+        ]
+    )
+    done = place.run("-p", "go", "--output-format", "stream-json", "--permission-mode", "bypassPermissions")
+    lines = done.lines
+    started = {line["task_id"]: line for line in lines if line.get("subtype") == "task_started"}
+    over = [line for line in lines if line.get("subtype") == "task_notification"]
+    assert sorted(line["task_id"] for line in over) == sorted(started)
+    assert {line["status"] for line in over} == {"completed"}
+    assert all(line["usage"]["total_tokens"] > 0 and Path(line["output_file"]).exists() for line in over)
+    inner = [line for line in lines if line["type"] == "assistant" and line["parent_tool_use_id"]]
+    assert {line["parent_tool_use_id"] for line in inner} == {line["tool_use_id"] for line in started.values()}
+    assert [line["type"] for line in lines].count("result") == 1
+    assert lines[-1]["type"] == "result"
+    spent = sum(line["total_cost_usd"] for line in over)
+    assert 0 < spent < lines[-1]["total_cost_usd"]
+
+
+def test_a_hook_is_told_of_an_agents_end_and_may_send_it_on_once(serve: Serve) -> None:
+    place, server = serve(
+        [{"calls": [agent("one")]}, {"match": at_work_on("one"), "text": "half"}, {"text": "whole"}, {"text": "out"}]
+    )
+    script = place.home / "look.py"
+    script.write_text(
+        "import json, sys\n"
+        "told = json.load(sys.stdin)\n"
+        f"open({str(place.home / 'told.jsonl')!r}, 'a').write(json.dumps(told) + chr(10))\n"
+        "if told['hook_event_name'] == 'SubagentStop' and not told['stop_hook_active']:\n"
+        "    print(json.dumps({'decision': 'block', 'reason': 'do the rest'}))\n"
+    )
+    hook = [{"matcher": "general-purpose", "hooks": [{"type": "command", "command": f"python3 {script}"}]}]
+    never = [{"matcher": "Explore", "hooks": [{"type": "command", "command": "exit 2"}]}]
+    place.clew_home.mkdir(exist_ok=True)
+    settings = {"hooks": {"SubagentStop": [*hook, *never], "SubagentStart": hook}, "sandbox": {"mode": "off"}}
+    (place.clew_home / "settings.json").write_text(json.dumps(settings))
+    done = place.run("-p", "go")
+    assert (done.code, done.out) == (0, "out\n"), done.err
+    (ended,) = told(place, "agent.ended")
+    assert ended["result"] == "whole"
+    asked = lines_of(place.home / "told.jsonl")
+    stops = [one for one in asked if one["hook_event_name"] == "SubagentStop"]
+    assert [(one["stop_hook_active"], one["last_assistant_message"]) for one in stops] == [
+        (False, "half"),
+        (True, "whole"),
+    ]
+    assert {one["agent_id"] for one in asked} == {ended["child"]}
+    assert all(Path(one["agent_transcript_path"]).exists() for one in stops)
+    assert len(asked) == 3
+    assert "do the rest" in server.requests[2].raw.decode()
+
+
+def test_a_program_gets_one_result_per_prompt_and_closing_stdin_waits_for_agents(serve: Serve) -> None:
+    place, server = serve(
+        [
+            {"calls": [agent("slow", run_in_background=True)]},
+            {"match": at_work_on("slow"), "parts": [{"wait": "slow"}, {"text": "slow words"}]},
+            {"text": "first"},
+            {"text": "heard"},
+        ]
+    )
+    prompt = {"type": "user", "message": {"role": "user", "content": "go"}}
+    process = subprocess.Popen(
+        [CLEW, "-p", "--input-format", "stream-json", "--output-format", "stream-json"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=place.project,
+        env=place.env,
+    )
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(prompt).encode() + b"\n")
+    process.stdin.close()
+    until(lambda: len(server.requests) == 3, process)
+    server.release("slow")
+    assert process.stdout is not None
+    lines = [json.loads(line) for line in process.stdout.read().splitlines()]
+    assert process.wait() == 0
+    results = [line["result"] for line in lines if line["type"] == "result"]
+    assert results == ["heard"]
+    assert [line["status"] for line in lines if line.get("subtype") == "task_notification"] == ["completed"]

@@ -99,7 +99,7 @@ def test_a_table_with_everything(place: Project) -> None:
     (place.clew_home / "settings.json").write_text(settings("echo own", moment="Stop", matcher=""))
     (place.project / ".claude" / "settings.local.json").write_text(
         json.dumps(
-            {"hooks": {"SubagentStop": [{"hooks": [{"type": "command", "command": "x"}, {"type": "http"}]}], "Boo": []}}
+            {"hooks": {"TeammateIdle": [{"hooks": [{"type": "command", "command": "x"}, {"type": "http"}]}], "Boo": []}}
         )
     )
     done = place.run("hooks", "list")

@@ -18,7 +18,7 @@ from clew.headless.op_answers import OpAnswers
 from clew.headless.permission_asking import PermissionAsking
 from clew.headless.printer import Printer
 from clew.headless.prompt_queue import Given, PromptQueue
-from clew.headless.run import told
+from clew.headless.run import ChildrenBeside, told
 from clew.headless.stdin_lines import StdinLine, StdinLines
 from clew.headless.stop_signals import INTERRUPTED_CODE, StopSignals, interrupts
 from clew.protocol.client import Client
@@ -92,6 +92,12 @@ class Dialogue:
         self._messages = McpMessages(client, self._channel)
         self._init: InitLine | None = None
         self._turns = 0
+        self._beside = ChildrenBeside()
+        self._settling = False
+        """The turn of the prompt at work is over, and its children may not be."""
+        self._early: asyncio.Task[None] | None = None
+        self._woken = False
+        """What joined the conversation last was the end of a child."""
         self._running: Given | None = None
         self._command: CommandTurn | None = None
         self._answering: asyncio.Task[None] | None = None
@@ -167,6 +173,7 @@ class Dialogue:
                 case PromptInput() as prompt:
                     if problem := self._prompts.add(prompt).problem:
                         self._complain(line, problem)
+                    await self._settled_early()
                     await self._next()
                 case ControlRequest() as request:
                     await self._channel.take_request(request)
@@ -260,6 +267,11 @@ class Dialogue:
         self.facts = facts_after(envelope, self.facts)
         if main:
             self._outcome.feed(event)
+            self._beside.feed(event)
+            if isinstance(event, PromptAccepted):
+                self._woken = bool(event.notices)
+        else:
+            self._outcome.feed_child(event, envelope.agent)
         for line in self._lines.lines(envelope):
             if isinstance(line, InitLine):
                 self._init = line
@@ -300,17 +312,24 @@ class Dialogue:
                 await self._next()
             case PromptAccepted():
                 self._prompts.joined(event.prompt_id, event.entry_id)
-            case TurnEnded():
-                await self._finish(result_of(self._outcome))
+            case TurnEnded() if self._running is not None or not self._woken:
+                self._settling = True
             case OpRejected() if event.op_id == f"turn{self._turns}" and self._running is not None:
                 await self._finish(failed_result(event.reason, session_id=self.facts.session_id))
             case SessionEnded() if self._running is not None:
                 await self._finish(failed_result("the session ended", session_id=self.facts.session_id))
             case _:
                 pass
+        if self._settling and (self._beside.over or self._prompts or self._interrupted_by_program):
+            await self._finish(result_of(self._outcome))
         if self._command is not None:
             await self._command.take(envelope, self._client)
             await self._command_over()
+
+    async def _settled_early(self) -> None:
+        """The turn of a prompt is over and its children are not; nobody waits for them any longer."""
+        if self._settling:
+            await self._finish(result_of(self._outcome))
 
     async def _until_answered(self) -> None:
         """An answer that no event tells of may be the last that a command waits for."""
@@ -332,6 +351,7 @@ class Dialogue:
             self._printer.error(result.error)
         self._last = result
         self._running = None
+        self._settling = False
         if self._is_over():
             self._held = result
             self._close()
@@ -354,6 +374,8 @@ class Dialogue:
     def interrupted(self) -> None:
         """The program itself stops the turn: that is no failure of the run."""
         self._interrupted_by_program = True
+        if self._settling:
+            self._early = asyncio.create_task(self._settled_early())
 
     def set_asking(self, *, ask: bool) -> None:
         """Whether the program is asked from now on."""
@@ -364,6 +386,7 @@ class Dialogue:
         await self._stopping.wanted.wait()
         if count := self._prompts.clear():
             self._printer.error(f"stopped; {count} prompts that waited were not begun")
+        await self._settled_early()
         self._stdin.close()
 
     async def _close_without_reader(self) -> None:

@@ -12,12 +12,14 @@ MOMENTS = (
     "PostToolUse",
     "PostToolUseFailure",
     "Stop",
+    "SubagentStart",
+    "SubagentStop",
     "PreCompact",
     "SessionEnd",
     "Notification",
 )
 """When hooks are asked."""
-NOT_SENT_YET = ("SubagentStop", "TaskCreated", "TaskCompleted", "TeammateIdle")
+NOT_SENT_YET = ("TaskCreated", "TaskCompleted", "TeammateIdle")
 """Moments that settings may name and that never come yet."""
 MATCHLESS = ("UserPromptSubmit", "Stop")
 """Moments that have nothing to match: whatever stands there as a matcher, their hooks are asked."""

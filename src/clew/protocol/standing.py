@@ -44,6 +44,8 @@ was closed, or a hook."""
 
 SessionActivity = Literal["running", "requires_action", "idle"]
 """The state of a session in stream-json."""
+TaskWord = Literal["completed", "failed", "stopped"]
+"""How a task ended, in stream-json and in the SDK that reads it."""
 NoticeKind = Literal["done", "needs_approval", "asks", "failed", "limit"]
 """What a notice is about; hooks and the webhook read it."""
 
@@ -54,6 +56,8 @@ class WireWords(NamedTuple):
     stream: SessionActivity
     notice: NoticeKind | Literal[""]
     """Empty: nobody is told."""
+    task: TaskWord | Literal[""] = ""
+    """How a task ended, in stream-json; empty: it has not."""
 
 
 WIRE_WORDS: dict[Standing, WireWords] = {
@@ -61,12 +65,12 @@ WIRE_WORDS: dict[Standing, WireWords] = {
     Standing.WORKING: WireWords("running", ""),
     Standing.WAITING: WireWords("requires_action", "needs_approval"),
     Standing.ASKING: WireWords("requires_action", "asks"),
-    Standing.SUSPENDED: WireWords("idle", "limit"),
-    Standing.IDLE: WireWords("idle", "done"),
-    Standing.COMPLETED: WireWords("idle", "done"),
-    Standing.FAILED: WireWords("idle", "failed"),
-    Standing.STOPPED: WireWords("idle", "failed"),
-    Standing.INTERRUPTED: WireWords("idle", ""),
+    Standing.SUSPENDED: WireWords("idle", "limit", "failed"),
+    Standing.IDLE: WireWords("idle", "done", "completed"),
+    Standing.COMPLETED: WireWords("idle", "done", "completed"),
+    Standing.FAILED: WireWords("idle", "failed", "failed"),
+    Standing.STOPPED: WireWords("idle", "failed", "stopped"),
+    Standing.INTERRUPTED: WireWords("idle", "", "stopped"),
 }
 
 STOPPED_BY: dict[str, Actor] = {"interrupted": "user", "stopped_by_denial": "user", "stopped_by_hook": "hook"}

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from datetime import datetime
 from typing import NamedTuple
 
 from msgspec import UNSET
@@ -64,6 +63,7 @@ from clew.streaming.shapes.stream import (
 )
 from clew.streaming.shapes.stream_content import InputMessage
 from clew.streaming.states import ActivityFold
+from clew.streaming.tasks import TaskLines, seconds_between
 
 SERVER_STATES: dict[McpState, str] = {
     "ready": "connected",
@@ -118,6 +118,7 @@ class StreamLines:
         self._replies: dict[AgentId, ReplyLines] = {}
         self._running: dict[tuple[AgentId, CallId], tuple[str, str, float]] = {}
         """Name and start of calls that run, and for how long when it was last told."""
+        self._tasks = TaskLines()
 
     def lines(self, envelope: Envelope) -> Iterator[StreamLine]:
         """What one event is to a reader: usually nothing or one line."""
@@ -138,6 +139,7 @@ class StreamLines:
                 yield from replies.received(event)
             case AttemptEnded():
                 yield from replies.ended(event)
+                yield from self._tasks.lines(envelope)
             case ReplyWithdrawn():
                 yield from replies.broken_off()
                 yield self._withdrawn(envelope, event)
@@ -151,6 +153,7 @@ class StreamLines:
                 if envelope.agent == MAIN_AGENT:
                     yield from self._about_the_session(envelope)
                     yield from self._remarks(envelope)
+                yield from self._tasks.lines(envelope)
                 yield from self._state(envelope)
 
     def _replies_of(self, envelope: Envelope) -> ReplyLines:
@@ -208,7 +211,7 @@ class StreamLines:
 
     def _progress(self, envelope: Envelope, event: ToolProgress) -> Iterator[ToolProgressLine]:
         name, started, told_s = self._running.get((envelope.agent, event.call_id), ("", envelope.at, 0.0))
-        elapsed_s = _seconds(started, envelope.at)
+        elapsed_s = seconds_between(started, envelope.at)
         if not self._partial and elapsed_s - told_s < PROGRESS_EVERY_S:
             return
         self._running[envelope.agent, event.call_id] = (name, started, elapsed_s)
@@ -338,8 +341,3 @@ def current_directory() -> str:
         return os.getcwd()
     except OSError:
         return ""
-
-
-def _seconds(start: str, end: str) -> float:
-    """Between two moments as envelopes have them."""
-    return max(0.0, (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds())

@@ -1,6 +1,7 @@
 """Coordinator mode in a session that goes on: the toggle, what it costs, what workers share."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 from clew.llm.request import ModelRequest
@@ -93,8 +94,7 @@ async def test_workers_share_a_directory_that_nobody_is_asked_about(place: Place
         assert front.of(AgentStarted)[0].kind == "worker"
         assert front.of(AgentStarted)[0].background
         assert not front.of(ToolEnded, agent=child)[0].refused, result_text(front.of(ToolEnded, agent=child)[0].result)
-    with open(notes[0]) as file:
-        assert file.read() == "found"
+    assert Path(notes[0]).read_text() == "found"
 
 
 async def test_a_coordinator_does_not_fork_and_is_no_agent_to_start(place: Place) -> None:  # noqa: F811

@@ -201,12 +201,12 @@ async def test_leaving_the_sandbox_is_for_a_person_to_allow(place: HookLab) -> N
 
 
 async def test_hooks_are_listed_and_approved_by_exactly_their_digest(place: HookLab) -> None:
-    place.claude({"PreToolUse": [hook(place.says("theirs"))], "SubagentStop": [hook("true")]})
+    place.claude({"PreToolUse": [hook(place.says("theirs"))], "TeammateIdle": [hook("true")]})
     async with session(place, [bash("echo hi"), Say("ok")]):
         listed = await place.front.look_up(ListHooks())
         assert [(row.moment, row.state) for row in listed.hooks] == [
             ("PreToolUse", "unapproved"),
-            ("SubagentStop", "not_sent"),
+            ("TeammateIdle", "not_sent"),
         ]
         with pytest.raises(LookupRefused, match="changed"):
             await place.front.look_up(ApproveHooks(digests=("0" * 64,)))

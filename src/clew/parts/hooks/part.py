@@ -11,9 +11,10 @@ from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartS
 from clew.host.session import EndReason
 from clew.parts.hooks.around import CallHooks, TurnHooks
 from clew.parts.hooks.at_place import hooks_listed
+from clew.parts.hooks.child_hooks import ChildHooks
 from clew.parts.hooks.session_hooks import SessionHooks
 from clew.protocol.event_kinds.context import CompactionKind
-from clew.protocol.events import AgentEnded, Event, HooksChanged, Notified
+from clew.protocol.events import AgentEnded, AgentStarted, Event, HooksChanged, Notified
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.lookups.hooks import ApproveHooks, HooksListed, ListHooks
@@ -44,7 +45,7 @@ class HookPart(Part):
         self._hooks = SessionHooks(setup, expected=expected)
         self._calls = CallHooks(self._hooks)
         self._turns = TurnHooks(self._hooks, resumed=setup.past.resumed)
-        self._of_children: dict[AgentId, CallHooks] = {}
+        self._of_children: dict[AgentId, ChildHooks] = {}
         self._telling: set[asyncio.Task[Any]] = set()
         self.middlewares = (self._calls, self._turns)
 
@@ -71,7 +72,18 @@ class HookPart(Part):
         """The hooks around one agent's calls."""
         if agent == MAIN_AGENT:
             return self._calls
-        return self._of_children.setdefault(agent, CallHooks(self._hooks).start(self._own.toolbox.undo))
+        if agent not in self._of_children:
+            made = ChildHooks(self._hooks, lambda: self._about(agent))
+            made.start(self._own.toolbox.undo)
+            self._of_children[agent] = made
+        return self._of_children[agent]
+
+    def _about(self, agent: AgentId) -> dict[str, str]:
+        """What hooks are told of a child."""
+        run = self._own.agents.children.run(agent)
+        if run is None:
+            return {"agent_id": agent}
+        return {"agent_id": agent, "agent_type": run.spec.kind, "agent_transcript_path": run.output_file}
 
     def on(self, event: Event, agent: AgentId) -> None:
         """Calls that end, views that are made anew, and notices."""
@@ -82,6 +94,9 @@ class HookPart(Part):
             self._of_children[agent].hear(event)
         if isinstance(event, AgentEnded):
             self._of_children.pop(event.child, None)
+        if isinstance(event, AgentStarted) and self._hooks.listens("SubagentStart"):
+            fields = {"agent_id": event.child, "agent_type": event.kind}
+            self._hooks.beside(self._hooks.ask("SubagentStart", fields, subject=event.kind))
         if isinstance(event, Notified) and agent == MAIN_AGENT:
             self._tell(event)
 

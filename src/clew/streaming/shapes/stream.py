@@ -195,6 +195,54 @@ class HookLine(LineBase, frozen=True, kw_only=True, tag="system"):
     duration_ms: int = 0
 
 
+class TaskUsage(Struct, frozen=True, kw_only=True):
+    """What a task used."""
+
+    total_tokens: int = 0
+    tool_uses: int = 0
+    duration_ms: int = 0
+
+
+class TaskStartedLine(LineBase, frozen=True, kw_only=True, tag="system"):
+    """Work beside the conversation began: a child agent, or a command in the background."""
+
+    subtype: Literal["task_started"] = "task_started"
+    task_id: str
+    description: str
+    task_type: Literal["local_agent", "local_bash"]
+    tool_use_id: str | UnsetType = UNSET
+    """The call that started it."""
+    parent_tool_use_id: str | None = None
+    agent_type: str | UnsetType = UNSET
+    background: bool = False
+    """No call waits for it."""
+
+
+class TaskProgressLine(LineBase, frozen=True, kw_only=True, tag="system"):
+    """What a child agent does now; at most every few seconds."""
+
+    subtype: Literal["task_progress"] = "task_progress"
+    task_id: str
+    description: str
+    usage: TaskUsage
+    tool_use_id: str | UnsetType = UNSET
+    last_tool_name: str | UnsetType = UNSET
+
+
+class TaskNotificationLine(LineBase, frozen=True, kw_only=True, tag="system"):
+    """A task is over. One for each `task_started`."""
+
+    subtype: Literal["task_notification"] = "task_notification"
+    task_id: str
+    status: Literal["completed", "failed", "stopped"]
+    output_file: str
+    summary: str
+    tool_use_id: str | UnsetType = UNSET
+    usage: TaskUsage | UnsetType = UNSET
+    total_cost_usd: float | UnsetType = UNSET
+    """What an agent cost, its own children included."""
+
+
 class StateLine(LineBase, frozen=True, kw_only=True, tag="system"):
     """Whether work is under way; only for a host that asks for it by `CLAUDE_CODE_SDK_READS_SESSION_STATE=1`. `idle`
     comes before the result, and only when no further input waits."""
@@ -298,6 +346,9 @@ StreamLine = (
     | RecapLine
     | TitleLine
     | HookLine
+    | TaskStartedLine
+    | TaskProgressLine
+    | TaskNotificationLine
     | StateLine
     | InputErrorLine
     | ResultLine
