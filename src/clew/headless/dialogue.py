@@ -3,7 +3,6 @@
 import asyncio
 from typing import TextIO
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.commands.base import SessionFacts
@@ -11,6 +10,7 @@ from clew.commands.facts import facts_after
 from clew.headless.command_turn import OFFERED, CommandTurn
 from clew.headless.control_channel import ControlChannel
 from clew.headless.control_requests import ControlRequests
+from clew.headless.dialogue_options import DialogueOptions
 from clew.headless.hook_calls import HookCalls
 from clew.headless.input_reading import InputProblem, input_of
 from clew.headless.mcp_messages import McpMessages
@@ -37,21 +37,6 @@ IDLE_LINES_S = 0.5
 """How long what is told between turns waits for a program that may hang up."""
 LAST_WORDS_S = 2.0
 """How long words in the making, such as a title, may keep a process whose program has hung up."""
-
-
-class DialogueOptions(Struct, frozen=True, kw_only=True):
-    """How to talk."""
-
-    partial: bool = False
-    hooks: bool = False
-    replay_prompts: bool = False
-    session_state: bool = False
-    """The program wants to know when no further turn is due."""
-    ask_program: bool = False
-    """What would ask a person is put to the program; else it is denied and listed."""
-    tool_answers: bool = False
-    """A tool of the user's answers what would ask a person."""
-    approval_timeout_s: float | None = None
 
 
 class Dialogue:

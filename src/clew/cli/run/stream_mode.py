@@ -13,7 +13,8 @@ from clew.cli.run.interactive import workspace_of
 from clew.cli.run.print_mode import READS_SESSION_STATE, ended_by, hear_no_signals, words_for
 from clew.cli.run.request import picked, request_of
 from clew.config.schema import Settings
-from clew.headless.dialogue import DialogueOptions, run_dialogue
+from clew.headless.dialogue import run_dialogue
+from clew.headless.dialogue_options import DialogueOptions
 from clew.headless.run import print_unstarted
 from clew.headless.stop_signals import hold_signals
 from clew.protocol.client import Client
