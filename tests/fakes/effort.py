@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
 
-HANG_S = float(os.environ.get("CLEW_HANG_S", "300"))
+HANG_S = float(os.environ.get("CLEW_TESTS_HANG_S", "300"))
 """How long a test waits for what must come; only something that hangs takes that long, on any machine."""
 
 
