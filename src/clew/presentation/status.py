@@ -146,7 +146,8 @@ def footer_row(
         return spread(said_now, tuple(left) if fits else (), columns)
     right = _next_escape(facts, columns, below=below, stopping=stopping)
     for part in (_meter(facts, columns), _spent(facts)):
-        left += [Span("   "), Span(part, "dim")] if part else []
+        fits = width_of(tuple(left)) + len(part) + width_of(right) + 4 <= columns
+        left += [Span("   "), Span(part, "dim")] if part and fits else []
     room = columns - width_of(tuple(left)) - width_of(right) - 6
     if beside := _beside(facts, columns, newest, room):
         left += [Span("   "), Span(beside, "dim")]
