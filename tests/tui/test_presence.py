@@ -70,7 +70,9 @@ class FocusLab:
     def __init__(self, lab: ScreenLab, monkeypatch: pytest.MonkeyPatch) -> None:
         self._lab = lab
         self._now_s = 1_000.0
-        monkeypatch.setattr(app_module, "time", SimpleNamespace(monotonic=lambda: self._now_s))
+        monkeypatch.setattr(
+            app_module, "time", SimpleNamespace(monotonic=lambda: self._now_s, time=app_module.time.time)
+        )
 
     async def worked(self) -> None:
         for number in (1, 2, 3):
