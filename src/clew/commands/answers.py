@@ -202,6 +202,7 @@ WHY = {
     "overflow": " to make room",
     "media": ": the provider refused them",
     "media_limit": ": a request carries at most 50 and about 10 MB",
+    "refused": ": the provider refused the request with them",
 }
 
 
@@ -299,7 +300,7 @@ def window_lines(event: Event | Answer, facts: SessionFacts, columns: int) -> It
 
 def trimmed_line(event: ViewTrimmed) -> str:
     """What was cleared, and the way back."""
-    outputs = count(len(event.results), "old output") if event.results else ""
+    outputs = count(len(event.results), "output" if event.why == "refused" else "old output") if event.results else ""
     media = count(len(event.media), "picture or document", "pictures and documents") if event.media else ""
     what = " and ".join(part for part in (outputs, media) if part)
     freed = f", about {event.tokens_freed:,} tokens" if event.tokens_freed else ""
