@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew.protocol.events import PlanAnswered, PlanProposed, SessionRow, TaskRow, TaskStarted, ToolEnded
+from clew.protocol.events import PlanAnswered, PlanProposed, RecapReady, SessionRow, TaskRow, TaskStarted, ToolEnded
 from clew.protocol.ids import CallId, EntryId, RequestId, TaskId
 from clew.protocol.lookups.place import SessionsListed
 from clew.protocol.lookups.tasks import TasksListed
@@ -76,3 +76,11 @@ async def test_a_plan_stands_once_above_its_dialog_and_after_it() -> None:
         assert "Plan accepted" in lab.text()
         await lab.press("ctrl+o")
         assert "ExitPlanMode" in lab.text()
+
+
+async def test_a_recap_on_return_says_once_that_one_was_away() -> None:
+    async with screen() as lab:
+        await lab.tell(turn(), prompt("x"), words("y"), over())
+        await lab.tell(RecapReady(text="Fix it.", away="Während du weg warst: 2 Dateien geändert", occasion="returned"))
+        assert "※ Während du weg warst: 2 Dateien geändert" in lab.rows()
+        assert "away" not in lab.text()

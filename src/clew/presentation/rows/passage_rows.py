@@ -241,8 +241,8 @@ def diff_remarks(passage: DiffPassage) -> Iterator[str]:
 def _(passage: RecapPassage, view: View) -> list[Row]:
     rows: list[Row] = []
     if passage.away:
-        away = sanitize(passage.away, one_line=True)
-        rows += wrapped([Span("while you were away: ", "recap bold"), Span(away, "recap")], view.prose_columns)
+        label, colon, news = sanitize(passage.away, one_line=True).partition(": ")  # it begins in the user's language
+        rows += wrapped([Span(label + colon, "recap bold"), Span(news, "recap")], view.prose_columns)
     text = sanitize(passage.text).strip()
     rows += wrapped([Span("recap: ", "recap bold"), Span(text, "recap")], view.prose_columns)
     return marked(rows, RECAP_MARK, "accent")
