@@ -83,6 +83,7 @@ _NOUNS = {
     "request": ("last request", "last requests"),
     "remark": ("remark of yours", "remarks of yours"),
     "words": ("message of yours", "messages of yours"),
+    "aside": ("sentence of yours", "sentences of yours"),
     "todo": ("open task", "open tasks"),
     "current todo": ("task in progress", "tasks in progress"),
     "shell": ("running shell", "running shells"),
