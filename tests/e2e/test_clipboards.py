@@ -4,6 +4,7 @@ nobody up."""
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,7 @@ def answered(serve: Serve) -> Iterator[tuple[Place, Comes]]:
     place, _ = serve({"replies": [], "last": {"text": ANSWER}})
     present: list[ScreenPerson] = []
 
-    def comes(**env: str) -> ScreenPerson:
+    def comes(**env: Any) -> ScreenPerson:
         person = ScreenPerson(place, **env)
         present.append(person)
         person.sees(READY)

@@ -2,9 +2,11 @@
 
 from collections.abc import Awaitable, Callable
 
+from clew.protocol.base import DurableEvent
 from clew.protocol.event_kinds.context import ContextMeasured
 from clew.protocol.events import (
     BatchLabelled,
+    Event,
     PlanProposed,
     PromptQueued,
     RecapReady,
@@ -80,7 +82,7 @@ EXCHANGE = (
 )
 
 
-def _worked(number: int = 1, text: str = "test_heaviest fails, please fix it") -> tuple[object, ...]:
+def _worked(number: int = 1, text: str = "test_heaviest fails, please fix it") -> tuple[Event, ...]:
     read, edit = call("Read", file_path="weights.py"), call("Edit", "c2", "r2", file_path="weights.py")
     test = call("Bash", "c3", "r2", 2, command="pytest -q")
     return (
@@ -151,7 +153,7 @@ async def a_resume(lab: ScreenLab) -> None:
 
 
 async def resumed(lab: ScreenLab) -> None:
-    past = tuple(Recorded(at=AT, event=event) for event in _worked() if hasattr(event, "entry_id"))
+    past = tuple(Recorded(at=AT, event=event) for event in _worked() if isinstance(event, DurableEvent))
     await lab.tell(started(resumed=True), snapshot())
     if lab.client.asked(LoadHistory):
         await lab.tell(HistoryLoaded(events=past, before=None))
