@@ -30,18 +30,21 @@ class ScreenPerson:
         early: bytes = b"",
         trust: bool = True,
         within: tuple[str, ...] = (),
+        size: tuple[int, int] | None = None,
         **env: str,
     ) -> None:
-        """`within`: the command that starts clew, such as a multiplexer."""
+        """`within`: the command that starts clew, such as a multiplexer. `size`: columns and rows that the terminal
+        tells; a serial line tells none."""
         self._master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        columns, rows = size or (COLUMNS, ROWS)
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self._slave = slave
         self.mode = termios.tcgetattr(slave)
         if early:
             os.write(self._master, early)
         self.drawn = b""
         self.env = {**place.env, "TERM": "xterm-256color", **env}
-        self._screen = pyte.Screen(COLUMNS, ROWS)
+        self._screen = pyte.Screen(columns or COLUMNS, rows or ROWS)
         self._stream = pyte.ByteStream(self._screen)
         self.process = subprocess.Popen(
             [*within, CLEW, *(("--trust",) if trust else ()), *args],
@@ -60,6 +63,27 @@ class ScreenPerson:
 
     def type(self, keys: bytes | str) -> None:
         os.write(self._master, keys.encode() if isinstance(keys, str) else keys)
+
+    def type_all(self, data: bytes) -> None:
+        """As much as it may be: a terminal holds a few kilobytes, so what is drawn is read meanwhile."""
+        os.set_blocking(self._master, False)
+        with not_hanging():
+            while data:
+                readable, writable, _ = select.select([self._master], [self._master], [])
+                if readable:
+                    self._read()
+                if writable:
+                    data = data[os.write(self._master, data) :]
+        os.set_blocking(self._master, True)
+
+    def type_in_pieces(self, data: bytes, size: int = 1) -> None:
+        """Each piece is a read of its own: the next one comes when the one before was taken."""
+        for start in range(0, len(data), size):
+            self.type(data[start : start + size])
+            self.until(lambda: not self._waiting_bytes())
+
+    def _waiting_bytes(self) -> int:
+        return struct.unpack("i", fcntl.ioctl(self._slave, termios.FIONREAD, struct.pack("i", 0)))[0]
 
     def sees_word(self, word: str) -> None:
         """Waits until the screen shows it as a word of its own: the footer speaks of unconfined commands."""

@@ -106,6 +106,24 @@ def test_undo_again_completes_it(desk: Desk, name: str, number: int, restored: i
     person.until(lambda: desk.there() == [])
 
 
+def test_the_recap_tells_of_it_until_it_is_settled(desk: Desk) -> None:
+    desk.killed_restore()
+    told = "files restored in part, /undo completes it"
+    assert told in desk.place.run("recap").out
+    person = desk.come("-c")
+    person.until(lambda: told in " ".join(" ".join(person.rows).split()))
+    person.type("/undo\r")
+    person.until(lambda: desk.there() == NAMES and not desk.drafts())
+    person.type("/clear\r")
+    person.sees("a new window begins here")
+    person.type("/quit\r")
+    person.until_ended()
+    assert told not in desk.place.run("recap").out
+    again = desk.come("-c")
+    again.sees("recap:")
+    assert told not in " ".join(" ".join(again.rows).split())
+
+
 def test_redo_takes_back_what_it_had_done(desk: Desk) -> None:
     desk.killed_restore()
     person = desk.come("-c")

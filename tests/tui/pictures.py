@@ -3,7 +3,6 @@
 import asyncio
 import re
 import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,10 @@ from clew.protocol.events import Notice, PromptQueued, QuestionAsked, RecapReady
 from clew.protocol.ids import CallId, EntryId, PromptId, RequestId
 from clew.protocol.lookups.rules_and_models import ModelsListed
 from clew.protocol.messages import ToolResultPart
+from tui.picture_scenes import DAY, Scene
 from tui.screen_lab import ScreenLab, asks, call, delta, edited, over, prompt, ran, runs, screen, turn, words
 
-SIZES = ((80, 24), (120, 40), (60, 20))
+SIZES = ((100, 30), (60, 20), (200, 50))
 ANSWER = """Both tests pass: the old loop **started at 0**, so negative weights were lost.
 
 | File | Change | Why |
@@ -30,7 +30,6 @@ def heaviest(parcels):
     return max(parcels, key=weight)  # one pass
 ```
 """
-Scene = Callable[[ScreenLab], Awaitable[None]]
 
 
 async def a_turn(lab: ScreenLab) -> None:
@@ -115,6 +114,7 @@ async def completing(lab: ScreenLab) -> None:
 
 
 SCENES: dict[str, Scene] = {
+    **DAY,
     "turn": a_turn,
     "working": at_work,
     "approval": an_approval,
@@ -133,6 +133,7 @@ async def picture(scene: Scene, size: tuple[int, int], theme: str = "clew-dark")
         await scene(lab)
         await lab.settle()
         svg = lab.app.export_screenshot(title="clew")
+    svg = svg.replace("<text ", '<text xml:space="preserve" ')  # some viewers drop blanks at the edges
     return re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL).replace("Fira Code", "DejaVu Sans Mono")
 
 

@@ -1,12 +1,14 @@
 """Focus out, notices in: what the full screen tells the session and writes to the terminal."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from textual import events
 
 from clew.protocol.events import Notified
-from clew.protocol.ops import ReportFocus, ReportTyping
+from clew.protocol.ops import ReportFocus, ReportTyping, RequestRecap
+from clew.tui import app as app_module
 from tui.screen_lab import ScreenLab, asks, call, over, prompt, screen, started, turn, words
 
 NOTICE = Notified(kind="done", text="Done: parcels", notice_id="n1")
@@ -60,3 +62,64 @@ async def test_a_key_press_is_told_where_the_terminal_reports_no_focus() -> None
         await lab.press("a", "b", "c")
         assert len(lab.client.asked(ReportTyping)) == 1
         assert reports(lab) == []
+
+
+class FocusLab:
+    """A screen whose terminal reports the focus as a test says, with a clock that the test sets."""
+
+    def __init__(self, lab: ScreenLab, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._lab = lab
+        self._now_s = 1_000.0
+        monkeypatch.setattr(
+            app_module, "time", SimpleNamespace(monotonic=lambda: self._now_s, time=app_module.time.time)
+        )
+
+    async def worked(self) -> None:
+        for number in (1, 2, 3):
+            await self._lab.tell(turn(number), prompt("x", number), words("y", reply=f"r{number}"), over(number))
+
+    async def told(self, reports: str) -> int:
+        """In and out as I and O, a key as k, six minutes as a dot; how many recaps were asked for meanwhile."""
+        before = len(self._lab.client.asked(RequestRecap))
+        for sign in reports:
+            match sign:
+                case "I":
+                    self._lab.app.post_message(events.AppFocus())
+                case "O":
+                    self._lab.app.post_message(events.AppBlur())
+                case "k":
+                    await self._lab.press("left")
+                case _:
+                    self._now_s += 360.0
+            self._now_s += 0.1
+            await self._lab.settle()
+        return len(self._lab.client.asked(RequestRecap)) - before
+
+
+@pytest.mark.parametrize(
+    ("reports", "recaps"),
+    [
+        ("OO.II", 1),  # doubled
+        ("O.OI", 1),  # the second is no new leaving
+        ("OIOIOIOI", 0),  # at random, within a second
+        ("OI.OI", 0),  # it was there all the time
+        ("O.k", 1),  # in was never told: who types is here
+        ("OkIk.OkI", 0),  # out while somebody types
+        ("k.k", 1),  # never any report
+        ("O.OIOIOI", 1),  # flaps on return
+    ],
+)
+async def test_a_terminal_that_lies_about_the_focus(reports: str, recaps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with screen() as lab:
+        focus = FocusLab(lab, monkeypatch)
+        await focus.worked()
+        assert await focus.told(reports) == recaps
+
+
+async def test_who_types_is_shown_everything_at_once_although_the_terminal_said_that_nobody_looks() -> None:
+    async with screen() as lab:
+        lab.app.post_message(events.AppBlur())
+        await lab.settle()
+        assert not lab.app.drawing.seen
+        await lab.press("a")
+        assert lab.app.drawing.seen

@@ -64,7 +64,7 @@ async def test_at_60_by_20_a_plan_shows_twelve_of_its_lines() -> None:
         seen = [row for row in rows if "step " in row or row.strip() == "Round"]
         assert len(seen) >= 11  # and the empty row under its heading
         await lab.later(1)  # keys count now, and the hint has them
-        assert any("y a k e x" in row for row in lab.rows())
+        assert any("y a n e x" in row for row in lab.rows())
         assert "asks: edits, unconfined" in lab.rows()[-1]
         assert lab.rows()[0].startswith(" clew")
 

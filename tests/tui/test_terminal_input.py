@@ -1,10 +1,12 @@
 """Bytes of the terminal into events: pastes, Alt with keys, and reads that cut anything anywhere."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual import events
 from textual.message import Message
 
+from clew.tui.terminal import driver
 from clew.tui.terminal.driver import PASTE_END, PASTE_START, InputParser
 from fakes.effort import calls_in
 
@@ -66,6 +68,34 @@ def test_a_paste_may_be_cut_anywhere_after_it_began(text: str, cuts: list[int]) 
     chunks = [whole[start:end] for start, end in zip([0, *places], [*places, len(whole)], strict=True)]
     expected = ["paste:" + whole[: whole.index(PASTE_END)], *told(whole[whole.index(PASTE_END) + len(PASTE_END) :])]
     assert told(PASTE_START, *(chunk for chunk in chunks if chunk)) == expected
+
+
+@given(st.lists(st.integers(0, 80), max_size=12))
+def test_reads_that_cut_sequences_anywhere_change_nothing(cuts: list[int]) -> None:
+    whole = f"a\x1b[A\x1b[1;5Cb\x1b[<64;10;5M\x1b[I{PASTE_START}one\rtwo\x1b[A{PASTE_END}\x1b[13;2uc\x1b[O\x1bbd\r"
+    expected = ["a", "up", "ctrl+right", "b", "paste:one\rtwo\x1b[A", "shift+enter", "c", "alt+b", "d", "enter"]
+    places = sorted({min(cut, len(whole)) for cut in cuts})
+    chunks = [whole[start:end] for start, end in zip([0, *places], [*places, len(whole)], strict=True)]
+    assert told(*(chunk for chunk in chunks if chunk)) == expected
+
+
+def test_the_second_half_of_a_sequence_is_waited_for_and_a_lone_escape_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = 100.0
+    monkeypatch.setattr(driver, "get_time", lambda: now_s)
+    parser = InputParser()
+    assert [*parser.feed("\x1b[20"), *parser.tick()] == []
+    now_s += 1.5
+    assert list(parser.tick()) == []
+    (pasted,) = parser.feed(f"0~rm -rf x\r{PASTE_END}")
+    assert isinstance(pasted, events.Paste)
+    assert pasted.text == "rm -rf x\r"
+    assert [*parser.feed("\x1b"), *parser.tick()] == []
+    assert parser.is_waiting
+    now_s += 0.2
+    (escape,) = parser.tick()
+    assert isinstance(escape, events.Key)
+    assert escape.key == "escape"
+    assert not parser.is_waiting
 
 
 def test_five_megabytes_take_steps_by_reads_not_by_characters() -> None:

@@ -85,6 +85,7 @@ _NOUNS = {
     "request": ("last request", "last requests"),
     "remark": ("remark of yours", "remarks of yours"),
     "words": ("message of yours", "messages of yours"),
+    "aside": ("sentence of yours", "sentences of yours"),
     "todo": ("open task", "open tasks"),
     "current todo": ("task in progress", "tasks in progress"),
     "shell": ("running shell", "running shells"),
@@ -208,6 +209,7 @@ WHY = {
     "overflow": " to make room",
     "media": ": the provider refused them",
     "media_limit": ": a request carries at most 50 and about 10 MB",
+    "refused": ": the provider refused the request with them",
 }
 
 
@@ -307,7 +309,7 @@ def window_lines(event: Event | Answer, facts: SessionFacts, columns: int) -> It
 
 def trimmed_line(event: ViewTrimmed) -> str:
     """What was cleared, and the way back."""
-    outputs = count(len(event.results), "old output") if event.results else ""
+    outputs = count(len(event.results), "output" if event.why == "refused" else "old output") if event.results else ""
     media = count(len(event.media), "picture or document", "pictures and documents") if event.media else ""
     what = " and ".join(part for part in (outputs, media) if part)
     freed = f", about {event.tokens_freed:,} tokens" if event.tokens_freed else ""

@@ -70,7 +70,7 @@ class StepRunner:
                 yield ModelChanged(model=agent.model.name, reason="overloaded")
             if stands:
                 turn.record(attempt)
-            if isinstance(action, GiveUp) and action.refused and turn.steps <= 2:
+            if isinstance(action, GiveUp) and action.refused:
                 raise RequestRefused(action.error, status=action.status)
             if isinstance(action, GiveUp):
                 raise TurnStopped(action.reason, action.error, status=action.status)
@@ -166,6 +166,7 @@ async def run_turn(
                 async for event in make_room(turn, full, middlewares):
                     yield event
                 continue
+            turn.left_out.clear()
             async for event in passing(turn, middlewares, "after_step"):
                 yield event
             if not turn.unanswered:
@@ -216,8 +217,8 @@ async def make_room(
 ) -> AsyncGenerator[Event]:
     """Once per turn the middlewares may make the view smaller; compaction has no other entrance. Prompts that were left
     out in vain are back in it."""
-    if turn.left_out is not None:
-        yield CompactionUndone(undone=turn.left_out)
+    while turn.left_out:
+        yield CompactionUndone(undone=turn.left_out.pop())
     turn.needs_room(full)
     async for event in passing(turn, middlewares, "before_step"):
         yield event

@@ -202,8 +202,9 @@ class Turn:
         """It has all that was asked for: an output of a given shape, or a plan that nobody is there to accept."""
         self.full: ContextFull | RequestRefused | None = None
         """The last request did not fit, or was refused. Whoever made the view another one sets it to None."""
-        self.left_out: EntryId | None = None
-        """The snip that took earlier prompts out of the view because the request was refused with them."""
+        self.left_out: list[EntryId] = []
+        """What took prompts and results out of the view because the request was refused with them; emptied once a
+        request without them was answered."""
         self._asked_for_room = False
         self._waited_s = waited_s
         self._waited_before_s = waited_s()

@@ -38,6 +38,11 @@ class OldPast(Past, kw_only=True):
     older_bytes: int = 0
     """How much of the file was there when only its end was read; 0: what was read is all there is."""
 
+    @property
+    def restore_is_open(self) -> bool:
+        """Looked up in the journal: /undo and /redo settle it."""
+        return self.restore_cut_off and restore_cut_off(self.path)
+
     def story(self) -> Iterator[Entry]:
         """From the first entry on; of a very long file only what is in view and its receipt."""
         if self.path is None or not 0 < self.older_bytes <= MAX_STORY_BYTES:

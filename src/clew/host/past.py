@@ -45,6 +45,11 @@ class Past(Struct, kw_only=True):
     """Files were being brought back when the process ended, and only some are."""
 
     @property
+    def restore_is_open(self) -> bool:
+        """Whether nobody has completed or taken back such a restore yet."""
+        return False
+
+    @property
     def resumed(self) -> bool:
         """Whether there is one."""
         return bool(self.entries)

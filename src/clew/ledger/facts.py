@@ -241,6 +241,8 @@ class Ledger(Struct, frozen=True, kw_only=True):
     state_detail: str = ""
     state_by: Actor | Literal[""] = ""
     """Who stopped it; empty unless it is stopped."""
+    restore_cut_off: bool = False
+    """Files were being restored when the process ended, and that was not completed; the log does not tell it."""
     turn: int = 0
     """The request under way or answered last; facts of earlier turns may be out of date."""
     work_turn: int = 0

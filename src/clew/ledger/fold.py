@@ -63,7 +63,7 @@ class TitleFold:
         return (self._made, self._made_by) if self._made else ("", "")
 
 
-_WORDS = ("goal", "remark", "words", "request")
+_WORDS = ("goal", "remark", "aside", "words", "request")
 _FILES = ("file changed", "file read")
 _TODOS = {"current todo": "in_progress", "todo": "pending"}
 

@@ -109,6 +109,7 @@ def news(before: Form, after: Form) -> str:
     return f"{wording(after.language).away}: {', '.join(gained)}" if gained else ""
 
 
+CUT_RESTORE = "files restored in part, /undo completes it"
 _NEWS = ("state", "changed", "open")
 
 
@@ -218,6 +219,8 @@ def _changed(ledger: Ledger, say: Wording) -> Iterator[Item]:
 
 
 def _open(ledger: Ledger, say: Wording) -> Iterator[Item]:
+    if ledger.restore_cut_off:
+        yield Item(field="open", text=CUT_RESTORE, source=ledger.state_source)
     pending = ledger.pending_approval
     if pending is not None and ledger.state is Standing.WAITING:
         yield Item(field="open", text=clip(flat(f"{pending.tool} {pending.subject}"), 14), source=pending.source)

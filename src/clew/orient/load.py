@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clew.catalog.found_session import OWN
 from clew.foreign.registry import identify, read
@@ -16,6 +17,7 @@ from clew.protocol.entries import SessionSourceEntry
 from clew.system.home import clew_home
 from clew.transcript.log.lease import holder_of
 from clew.transcript.log.store import SessionStore
+from clew.transcript.past.interruption import restore_cut_off
 from clew.transcript.past.reader import iterate
 
 
@@ -81,6 +83,8 @@ def load_own(path: Path) -> LoadedSession:
     if found_bytes:  # whoever holds it has written nothing yet
         folding.reopened()
     ledger = folding.ledger(held=holder is not None)
+    if holder is None and restore_cut_off(path):
+        ledger = replace(ledger, restore_cut_off=True)
     return LoadedSession(
         path=str(path),
         agent=OWN,

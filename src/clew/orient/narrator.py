@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clew.ledger.facts import Ledger
 from clew.ledger.fold import LedgerFold
@@ -40,9 +41,11 @@ class Narrator:
         goal_only: bool = False,
         memory: Callable[[], str] = str,
         kept: WrittenRecaps | None = None,
+        restore_cut_off: Callable[[], bool] = bool,
     ) -> None:
         """`goal_only`: the model of `queries` is a small local one. `memory`: what the model may know of the project.
-        `kept`: recaps that earlier processes paid for."""
+        `kept`: recaps that earlier processes paid for. `restore_cut_off`: the process before this one died while it
+        brought files back, and nobody has completed that yet."""
         self._fold = LedgerFold()
         self._dialog = DialogFold()
         self._project = project
@@ -51,6 +54,7 @@ class Narrator:
         self._goal_only = goal_only
         self._memory = memory
         self._kept = kept
+        self._restore_cut_off = restore_cut_off
         self._left: Form | None = None
         self._written: WrittenRecap | None = None
         self._asking: tuple[QueryStamp, asyncio.Task[None]] | None = None
@@ -67,7 +71,7 @@ class Narrator:
 
     def ledger(self) -> Ledger:
         """The facts so far. Whoever follows a session holds its lease."""
-        return self._fold.ledger(held=True)
+        return replace(self._fold.ledger(held=True), restore_cut_off=self._restore_cut_off())
 
     def key(self) -> QueryStamp:
         """What a recap made now would be about."""
@@ -91,6 +95,7 @@ class Narrator:
         form = form_of(ledger, project=self._project)
         if not form.items:
             return None
+        with_model = with_model and not ledger.restore_cut_off  # words that were paid for before do not know of it
         written = await self._words(ledger, form) if with_model else None
         source: Literal["facts", "model"] = "model" if written and written.text else "facts"
         away = news(self._left, form) if self._left is not None else ""

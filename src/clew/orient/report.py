@@ -14,6 +14,7 @@ from clew.orient.form import Form, form_of
 from clew.orient.load import LoadedSession, held_by, load_session
 from clew.system.home import private_dir
 from clew.text.redact import redact
+from clew.transcript.past.interruption import restore_cut_off
 
 _FORMAT = "10"
 
@@ -104,7 +105,7 @@ class RecapCache:
     def report(self, path: Path, *, agent: str | None = None, session_id: str = "") -> Report:
         """The report of a session, from the cache when neither the file nor its writer changed."""
         size, mtime_ns = _stamp(path)  # before reading: a file that grows meanwhile is read again next time
-        holder = held_by(path, agent or OWN)
+        holder = held_by(path, agent or OWN) or ("restore cut off" if restore_cut_off(path) else "")
         key = (f"{__version__}/{_FORMAT}", size, mtime_ns, holder)
         name = f"{path.absolute()}\0{session_id}".encode(errors="surrogateescape")
         place = self._folder / f"{hashlib.blake2b(name, digest_size=12).hexdigest()}.json"

@@ -182,7 +182,7 @@ def _(passage: PlanPassage, look: Look) -> Iterator[Piece]:
 @_phrased.register
 def _(passage: RecapPassage, look: Look) -> Iterator[Piece]:
     if passage.away:
-        yield Shown(f"While you were away: {one_line(passage.away)}", hang="  ")
+        yield Shown(one_line(passage.away), hang="  ")
     yield Shown(f"Recap: {one_line(passage.text)}", hang="  ")
 
 

@@ -8,7 +8,7 @@ from clew.presentation.rows.spans import Row, Span, clipped, said, spread, width
 from clew.presentation.story.activity import Activity
 from clew.protocol.events import SessionEnded, SessionRow, TaskRow
 from clew.text.figures import ago, duration, money
-from clew.text.terminal_text import clip, sanitize
+from clew.text.terminal_text import clip, display_width, sanitize
 
 MODES = {
     "default": "asks before edits and unconfined commands",
@@ -32,6 +32,8 @@ NARROW_MODES = {"default": "asks: edits, unconfined"}
 """Where there is little room, and where there is least."""
 METER_CELLS = 10
 NARROW, SHORT, WIDE = 60, 80, 100
+LEAST_NEWEST = 10
+"""Fewer columns of a newest line tell nothing."""
 FRAMES = "◐◓◑◒"
 STALLED_S = 10.0
 """So long without a sign of the model, and it is told."""
@@ -95,8 +97,10 @@ def first_row(facts: SessionFacts, last: SessionRow | None, columns: int) -> Row
     if last is not None:
         title = clip(sanitize(last.title, one_line=True) or "(no title)", max(columns // 3, 12))
         parts.append(f"last here: {title}, {ago(last.age_s)}" + (" (clew -c)" if columns >= WIDE else ""))
-    parts.append("F1 help")
-    return clipped((Span("  "), Span(" · ".join(parts), "dim")), columns)
+    whole = " · ".join(parts)
+    helped = f"{whole} · F1 help"
+    text = helped if display_width(helped) <= columns - 2 else whole  # the footer names the key, too
+    return clipped((Span("  "), Span(text, "dim")), columns)
 
 
 def last_here(rows: Sequence[SessionRow], cwd: str) -> SessionRow | None:
@@ -140,10 +144,14 @@ def footer_row(
         said_now: Row = (Span(hint, "notice"),)
         fits = width_of(said_now) + width_of(tuple(left)) + 3 <= columns
         return spread(said_now, tuple(left) if fits else (), columns)
-    for part in (_meter(facts, columns), _spent(facts), _beside(facts, columns, newest)):
-        if part:
-            left += [Span("   "), Span(part, "dim")]
-    return spread(tuple(left), _next_escape(facts, columns, below=below, stopping=stopping), columns)
+    right = _next_escape(facts, columns, below=below, stopping=stopping)
+    for part in (_meter(facts, columns), _spent(facts)):
+        fits = width_of(tuple(left)) + len(part) + width_of(right) + 4 <= columns
+        left += [Span("   "), Span(part, "dim")] if part and fits else []
+    room = columns - width_of(tuple(left)) - width_of(right) - 6
+    if beside := _beside(facts, columns, newest, room):
+        left += [Span("   "), Span(beside, "dim")]
+    return spread(tuple(left), right, columns)
 
 
 def _next_escape(facts: SessionFacts, columns: int, *, below: bool, stopping: bool) -> Row:
@@ -157,14 +165,16 @@ def _next_escape(facts: SessionFacts, columns: int, *, below: bool, stopping: bo
     return said("F1 help" if columns >= NARROW else "F1", "dim")
 
 
-def _beside(facts: SessionFacts, columns: int, newest: str) -> str:
-    """How many commands run in the background, and the newest line of the one that spoke last."""
+def _beside(facts: SessionFacts, columns: int, newest: str, room: int) -> str:
+    """How many commands run in the background, and the newest line of the one that spoke last, as far as there is
+    room for it."""
     running = len(background_tasks(facts))
     if not running:
         return ""
     some = f"{running} in the background" if columns >= SHORT else f"{running} bg"
-    told = sanitize(newest, one_line=True).strip() if columns >= NARROW + 12 else ""
-    return f"{some}: {clip(told, max(columns // 4, 12))}" if told else some
+    told = sanitize(newest, one_line=True).strip()
+    left = room - len(some) - 2
+    return f"{some}: {clip(told, left)}" if told and left >= LEAST_NEWEST else some
 
 
 def background_tasks(facts: SessionFacts) -> tuple[TaskRow, ...]:

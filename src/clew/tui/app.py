@@ -249,6 +249,8 @@ class ClewApp(TerminalApp, inherit_bindings=False):
         """Every key shows that somebody is there, whichever widget takes it."""
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             self.presence.sign("typed", time.monotonic())
+            if not self.drawing.seen:  # the terminal said that nobody looks
+                self.drawing.look(seen=True)
             if self.focused is None or (self.focused is self.transcript and not self.transcript.reading):
                 self.bottom.take_focus()  # no key is without an owner
         if isinstance(event, events.Resize) and self.terminal is not None:

@@ -268,7 +268,9 @@ async def test_a_notice_does_not_swallow_the_prompt() -> None:
 
 async def test_model_change_and_recap_are_told() -> None:
     async with Stage() as stage:
-        stage.client.push(ModelChanged(model="b/c"), RecapReady(text="Fixing x.", away="2 tests passed."))
+        stage.client.push(
+            ModelChanged(model="b/c"), RecapReady(text="Fixing x.", away="While you were away: 2 tests passed.")
+        )
         await stage.shows("Model: b/c\nWhile you were away: 2 tests passed.\nRecap: Fixing x.\n")
 
 

@@ -10,7 +10,7 @@ from clew.engine.agent import Agent
 from clew.engine.compaction.budgets import Budgets, budgets_for
 from clew.engine.compaction.compact import CompactionInput, compact, in_words, past_of
 from clew.engine.compaction.live_state import LiveState
-from clew.engine.compaction.micro import Trigger, due, trim
+from clew.engine.compaction.micro import Trigger, due, trim, without_unseen
 from clew.engine.compaction.sizes import Sizes
 from clew.engine.compaction.stretches import refused_prompts
 from clew.engine.compaction.window_meter import WindowMeter
@@ -23,6 +23,7 @@ from clew.protocol.events import (
     Notice,
     RangeSnipped,
     SectionKept,
+    ViewTrimmed,
 )
 from clew.protocol.ids import EntryId, new_entry_id
 from clew.transcript.chain.links import uuid_of
@@ -88,7 +89,7 @@ class Compactor:
         before = self._meter.tokens(self._agent)
         if kind == "reactive" and (event := self.cleared("overflow")) is not None:
             yield event
-            if self._has_room(before):
+            if self.has_room(before):
                 return
         done = False
         async with aclosing(self._summarised(kind, "")) as events:
@@ -132,6 +133,16 @@ class Compactor:
             return None
         return RangeSnipped(entry_id=new_entry_id(), parent_id=conversation.leaf, removed=removed)
 
+    def without_unseen(self, error: str) -> ViewTrimmed | None:
+        """Results that may be why a request was refused leave the view; None where the model has seen all of them."""
+        conversation = self._agent.conversation
+        done = without_unseen(conversation.chain(), conversation.replacements, error, entry_id=new_entry_id())
+        if done is None:
+            return None
+        self._log(done.note)
+        self._forget_reads(None if done.forget_all else done.forget)
+        return done.event
+
     async def _summarised(self, kind: CompactionKind, focus: str) -> AsyncGenerator[Event]:
         yield CompactionStarted(kind=kind, focus=focus)
         if self._consent is not None:
@@ -168,7 +179,7 @@ class Compactor:
         fixed = max(0, tokens - past.measure()(past.chain))
         return budgets_for(limits.window - fixed, limits.auto - fixed)
 
-    def _has_room(self, before: int) -> bool:
+    def has_room(self, before: int) -> bool:
         """Whether clearing alone was enough: well below the line, and less than before."""
         after = self._meter.tokens(self._agent)
         return after < self._meter.limits(self._agent).auto * 9 // 10 and after < before

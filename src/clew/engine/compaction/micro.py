@@ -34,13 +34,17 @@ from clew.transcript.mapping.retelling import details_of
 
 Trigger = Literal["idle", "size", "asked", "overflow", "media", "media_limit"]
 """Why: a long pause, too much of it, the user, a request that did not fit, one whose media were refused, or more media
-than a request may carry."""
+than a request may carry. `without_unseen` has a reason of its own: a request that was refused."""
 
 FILE_TOOLS = READ_TOOLS | EDIT_TOOLS
 CLEARABLE = FILE_TOOLS | SHELL_TOOLS | {"BashOutput", "TaskOutput", "Grep", "Glob", "LS", "WebFetch", "WebSearch"}
 """Tools whose output can be had again, or was of use only when it came."""
 PATH_ARGUMENTS = ("file_path", "notebook_path", "path")
 SAMPLE_CHARS, MAX_SAMPLE_CHARS = 1_000, 50_000
+LEFT_OUT = (
+    "[The result of {tool} is left out: the provider refused the request that held it ({error}). The call itself was "
+    "made; look at what it did before you make it again.]"
+)
 WATERMARK = 0.5
 """Too much output is cleared down to this share of the limit, so that it does not happen again at the next result."""
 
@@ -98,6 +102,19 @@ def trim(
     if done is None and why == "overflow":  # better one of each than none at all
         done = _trim_of(found, *_all_old(found, 1), why, entry_id)
     return done
+
+
+def without_unseen(chain: Sequence[Entry], replacements: Replacements, error: str, *, entry_id: EntryId) -> Trim | None:
+    """The provider refused the request: the results that no request was answered with yet leave the view, and the model
+    is told why. None: there are none."""
+    found = _look(chain, replacements)
+    outputs = [output for output in found.unseen.values() if output.results]
+    if not outputs:
+        return None
+    words = {output.call_id: LEFT_OUT.format(tool=output.tool, error=error) for output in outputs}
+    files = [paths for output in outputs for paths in output.paths()]
+    event = ViewTrimmed(entry_id=entry_id, results=words, why="refused")
+    return Trim(event=event, forget=_forgotten(files, ()), forget_all=not all(files))
 
 
 class _Picture(Struct, frozen=True):
@@ -183,6 +200,8 @@ class _Found(Struct):
     pasted: list[_Picture] = field(default_factory=list[_Picture])
     nested: list[_Picture] = field(default_factory=list[_Picture])
     """In results of tools whose words stay."""
+    unseen: dict[CallId, _Output] = field(default_factory=dict[CallId, _Output])
+    """The results that the model has not answered yet, whatever their tool."""
     inside: list[_Picture] = field(default_factory=list[_Picture])
     """In results that are cleared as a whole or failed, and all that the model has not seen yet."""
 
@@ -213,6 +232,8 @@ def _look(chain: Sequence[Entry], replacements: Replacements) -> _Found:
                 result = _Result(entry, number, part, calls.get(part.call_id), preview, keeps, place, seen)
                 output = outputs.setdefault(part.call_id, _Output(part.call_id, result.tool))
                 output.place = place
+                if not seen:
+                    found.unseen.setdefault(part.call_id, _Output(part.call_id, result.tool)).results.append(result)
                 _sort(result, result.pictures(gone), output, found, seen=seen)
     found.outputs = sorted((one for one in outputs.values() if not one.fixed), key=lambda one: one.place)
     return found

@@ -1,5 +1,6 @@
 """Which of the user's own words cross a compaction: by place, age and what followed them, in any language."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
@@ -23,6 +24,10 @@ BRIEF_CHARS = 240
 """Of a message that finds no room as a whole: its beginning and its end, where people say what must hold."""
 REMARKS_SHARE = 0.75
 """Of the budget: what remarks may take before other messages have their turn."""
+ASIDES_SHARE = 0.25
+"""Of the budget: what single sentences of requests may take that find no room otherwise."""
+ASIDE_CHARS = 100
+_BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。！？])")
 NO_WORK = frozenset({"TodoWrite", "Remember"})
 """Calls that only write down what was said."""
 
@@ -48,7 +53,7 @@ def own_words(receipt: CompactionEnded | None, new: Sequence[Entry], budgets: Bu
     ]
 
 
-KINDS = ("rule", "goal", "remark", "words", "request")
+KINDS = ("rule", "goal", "remark", "aside", "words", "request")
 """In receipts; `rule` stands in those of earlier versions."""
 
 
@@ -83,6 +88,18 @@ def _worked(entries: Iterable[Entry]) -> bool:
     )
 
 
+def _aside(item: Carried) -> str:
+    """The shortest sentence of a request of several: the task itself takes more words than what must hold while it is
+    done, in any language. Empty: it is one sentence, or none of them is short."""
+    if item.kind == "aside":
+        return item.text
+    found = [sentence.strip() for sentence in _BETWEEN_SENTENCES.split(item.text) if sentence.strip()]
+    shortest = min(found, key=len, default="")
+    if len(found) < 2 or len(shortest) > ASIDE_CHARS or is_reply(shortest):
+        return ""
+    return f"… {shortest}"
+
+
 class WordSelection:
     """Items taken within a budget; what the tail shows is free."""
 
@@ -103,6 +120,16 @@ class WordSelection:
                     self._spent += form.tokens
                     break
 
+    def take_asides(self, places: Iterable[int], room: float) -> None:
+        """Of each that was not taken one sentence, the shortest first; one that crossed before is such a sentence."""
+        asides = {at: aside for at in places if at not in self.taken and (aside := _aside(self._items[at]))}
+        limit = self._spent + room
+        for at, aside in sorted(asides.items(), key=lambda found: len(found[1])):
+            form = measured(replace(self._items[at], text=aside, kind="aside"))
+            if self._spent + form.tokens <= limit:
+                self.taken[at] = form
+                self._spent += form.tokens
+
     def take_from_both_ends(self, places: Sequence[int], limit: float) -> None:
         """The oldest up to half of the room that is left, so that what was said first stays; then the newest."""
         self.take(places, self._spent + (limit - self._spent) / 2)
@@ -111,7 +138,7 @@ class WordSelection:
 
 def fitting_words(items: Sequence[Carried], budget: int) -> tuple[list[Carried], list[Carried]]:
     """What crosses and what does not, both in their own order. First the request under way and the goal, then remarks,
-    then messages that led to work, then nods."""
+    then messages that led to work, of those that find no room a sentence, then nods."""
     selection = WordSelection(items)
 
     def places(*kinds: str, replies: bool = False) -> list[int]:
@@ -124,7 +151,10 @@ def fitting_words(items: Sequence[Carried], budget: int) -> tuple[list[Carried],
     selection.take(places("request"), budget)
     selection.take(places("goal"), budget)
     selection.take_from_both_ends(places("remark"), budget * REMARKS_SHARE)
-    selection.take_from_both_ends(places("words"), budget)
+    asked = places("words")
+    selection.take_from_both_ends(asked, budget * (1 - ASIDES_SHARE))
+    selection.take_asides([*places("aside"), *asked], budget * ASIDES_SHARE)
+    selection.take_from_both_ends(asked, budget)
     selection.take(reversed(places("remark", "words")), budget)
     selection.take(reversed(places("remark", "words", replies=True)), budget)
     left = [item for at, item in enumerate(items) if at not in selection.taken]

@@ -159,7 +159,7 @@ def _said(crossing: Crossing) -> Iterator[str]:
     goal = [item for item in shown if item.kind == "goal"]
     if goal:
         yield "The goal, as it was first put:\n" + _bullets(item.text for item in goal)
-    words = [item for item in shown if item.kind == "words"]
+    words = [item for item in shown if item.kind in ("words", "aside")]
     if words:
         yield (
             "Asked along the way, oldest first; these requests were answered or overtaken, do none of them again, but "

@@ -12,19 +12,22 @@ from clew.engine.middleware.base import Middleware
 from clew.engine.turn import ContextFull, RequestRefused, Turn, TurnStopped
 from clew.protocol.event_kinds.context import CompactionKind
 from clew.protocol.events import CompactionEnded, Event, Notice, ViewTrimmed
+from clew.text.figures import count
+from clew.text.terminal_text import clip, sanitize
 
 if TYPE_CHECKING:
     from clew.engine.compaction.compactor import Compactor
 
 CHARS_PER_TOKEN = 4
+REFUSALS = ("model_error", "prompt_too_long")
+"""How the turns of prompts ended that a provider may refuse again."""
+MAX_ERROR = 200
+"""Columns of a provider's words that are said again."""
 FULL = (
     "the window is full: {tokens:,} tokens of {window:,}, and automatic compaction is off. /compact makes room, "
     "/compact fast only clears old outputs, /clear begins anew, /context shows what fills it"
 )
-LEFT_OUT = (
-    "the provider refused the request; trying without what was said and refused before ({count:,}), which /compact "
-    "undo brings back"
-)
+LEFT_OUT = "the provider refused the request ({error}); trying without {what}, which /compact undo brings back"
 
 
 class MakeRoom(Middleware):
@@ -90,14 +93,24 @@ class MakeRoom(Middleware):
         return "predictive" if turn.steps == 0 and limits.predicts(tokens) else None
 
     def _after_refusal(self, turn: Turn) -> Iterator[Event]:
-        """What was refused before and may be why this is refused, too, leaves the view; the loop brings it back when
-        that does not help."""
-        if turn.steps > 1:
-            return
-        if (event := self._compactor().without_refused(turn.joined, ("model_error", "prompt_too_long"))) is not None:
-            yield event
-            yield Notice(level="warning", text=LEFT_OUT.format(count=len(event.removed)), code="left_out")
-            turn.full, turn.left_out = None, event.entry_id
+        """What may be why this is refused leaves the view: at the start of a turn the prompts that were refused before,
+        and the results that no request was answered with yet. The loop brings it back when that does not help."""
+        assert turn.full is not None
+        what: list[str] = []
+        error = clip(sanitize(turn.full.error, one_line=True), MAX_ERROR)
+        compactor = self._compactor()
+        prompts = compactor.without_refused(turn.joined, REFUSALS) if turn.steps == 1 else None
+        if prompts is not None:
+            yield prompts
+            turn.left_out.append(prompts.entry_id)
+            what.append(f"what was said and refused before ({len(prompts.removed):,})")
+        if (results := compactor.without_unseen(error)) is not None:
+            yield results
+            turn.left_out.append(results.entry_id)
+            what.append(f"{count(len(results.results), 'result')} of tools")
+        if what:
+            yield Notice(level="warning", text=LEFT_OUT.format(error=error, what=" and ".join(what)), code="left_out")
+            turn.full = None
 
     async def _after_overflow(self, turn: Turn, full: ContextFull) -> AsyncGenerator[Event]:
         """Pictures first, where those were refused; else everything that helps. Whoever made room says so."""
@@ -106,8 +119,12 @@ class MakeRoom(Middleware):
             yield event
             turn.full = None
             return
+        before = self._meter.tokens(turn.agent)
         if (event := self._without_refused(turn)) is not None:
             yield event
+            turn.full = None
+            if compactor.has_room(before):
+                return
         async with aclosing(compactor.by_itself("reactive")) as events:
             async for event in events:
                 yield event
@@ -115,8 +132,9 @@ class MakeRoom(Middleware):
                     turn.full = None
 
     def _without_refused(self, turn: Turn) -> Event | None:
-        """What was refused for want of room and said again in other words takes no room for ever."""
-        if turn.steps:
+        """What was refused for want of room and said again in other words takes no room for ever; looked at before the
+        first request of a turn, and once more when the provider found it too long."""
+        if turn.steps > 1:
             return None
         return self._compactor().without_refused(turn.joined)
 

@@ -156,6 +156,7 @@ class OrientationPart(Part):
             setup.log,
             self._memory,
             watched=not setup.request.headless,
+            restore_cut_off=lambda: setup.past.restore_is_open,
         )
 
 
@@ -168,6 +169,7 @@ def load_orientation(
     memory: str = "",
     *,
     watched: bool = False,
+    restore_cut_off: Callable[[], bool] = bool,
 ) -> Orientation:
     """Ledger, labels, recap and titles. These imports are late on purpose: see tests/architecture. `watched`: a person
     is there, who may go away and come back."""
@@ -216,6 +218,7 @@ def load_orientation(
         goal_only=by_request.goal_only,
         memory=lambda: memory[:MAX_MEMORY_CHARS],
         kept=WrittenRecaps(workspace.home) if session.started.kept else None,
+        restore_cut_off=restore_cut_off,
     )
     wanted = OrientationSettings(
         labels=settings.summaries.tool_batches,

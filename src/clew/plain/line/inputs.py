@@ -14,10 +14,8 @@ from clew.composing.meaning import CommandLine, MemoryLine, PromptWords, ShellLi
 from clew.composing.pasted import Pastes
 from clew.composing.typed_input import TypedInput, lookup_of, op_of, understood
 from clew.plain.dialogs.dialog import Shown
-from clew.plain.line.clipboard import copy_shown
 from clew.protocol.lookups.base import Lookup
 from clew.protocol.ops import Op, SubmitPrompt
-from clew.system.clipboard import Copy
 from clew.text.terminal_text import sanitize
 
 KEYS = (
@@ -45,7 +43,7 @@ class Entering:
         send: Callable[[Op], None],
         look_up: Callable[[Lookup[Any]], None],
         show: Callable[[Sequence[Shown]], None],
-        copy: Callable[[str], Copy],
+        copy: Callable[[str], None],
         leave: Callable[[], None],
     ) -> None:
         self._pastes = pastes
@@ -102,7 +100,6 @@ class Entering:
         for lookup in result.lookups:
             self._look_up(lookup)
         if result.copy:
-            text = sanitize(result.copy)
-            self._show(copy_shown(self._copy(text), text))
+            self._copy(sanitize(result.copy))
         if result.leave:
             self._leave()

@@ -10,6 +10,7 @@ from clew.commands.mode import next_mode
 from clew.commands.registry import catalogue
 from clew.composing.history import History
 from clew.plain.dialogs.dialog import Shown
+from clew.plain.line.clipboard import LineCopier
 from clew.plain.line.completion import LineCompletion
 from clew.plain.line.editor import Editor
 from clew.plain.line.inputs import Entering
@@ -133,7 +134,7 @@ class PromptLine:
             send=send,
             look_up=look_up,
             show=show,
-            copy=screen.copy,
+            copy=LineCopier(screen, show).copy,
             leave=leave,
         )
         self._by_person = terminal.interactive

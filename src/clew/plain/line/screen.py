@@ -3,7 +3,7 @@
 The only place of this front end that writes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -169,9 +169,15 @@ class Screen:
             self._at_start = True
             self._write("\x1b[H\x1b[2J")
 
-    def copy(self, text: str) -> Copy:
-        """Hand text to whoever takes it here, and tell what came of it; nobody does where nothing is edited."""
-        return copy_text(text, self._env, home=self._home, send=self._write) if self._terminal.editing else Copy()
+    @property
+    def has_line(self) -> bool:
+        """A line is edited here: a person sits at a terminal."""
+        return self._terminal.editing
+
+    def copy(self, text: str, send: Callable[[str], None]) -> Copy:
+        """Hand text to whoever takes it here; `send` gets the codes for the terminal. It waits for programs: call it
+        from a thread."""
+        return copy_text(text, self._env, home=self._home, send=send)
 
     def send_codes(self, codes: str) -> None:
         """Codes of our own that show nothing and move nothing."""

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from clew.config.schema import Density
 from clew.orient.deeds import fitted, grouped, named_call
 from clew.presentation.rows.block_rows import QUESTION_COLUMNS, answered_rows, block_rows
-from clew.presentation.rows.spans import Row, Span, clipped, preformatted, quiet, said, spread
+from clew.presentation.rows.spans import WIDEST_SCREEN, Row, Span, clipped, preformatted, quiet, said, spread
 from clew.presentation.story.call_line import call_line
 from clew.presentation.story.passages import BatchPassage, CallShown
-from clew.protocol.display import DiffBlock, TableBlock, TodoBlock
-from clew.text.figures import count, duration
+from clew.protocol.display import Block, DiffBlock, TableBlock, TodoBlock
+from clew.text.figures import count, duration, shown_path
 from clew.text.terminal_text import clip, sanitize
 
 LEVELS: dict[str, int] = {"labels": 0, "calls": 1, "full": 2}
@@ -31,8 +31,11 @@ def batch_rows(
     opened: int | None = None,
     cwd: str = "",
 ) -> list[Row]:
-    """At the given density; what failed and what runs opens by itself."""
+    """At the given density; what failed and what runs opens by itself. A call that proposed a plan has no row of its
+    own until it is opened: the plan's passage tells what came of it."""
     levels = [level_of(shown, density, tools or {}, opened) for shown in batch.calls]
+    if not any(levels) and all(shown.planned for shown in batch.calls):
+        return []
     mark, style = _mark(batch.calls)
     room = max(columns - len(mark) - 1, MIN_COLUMNS)
     rows: list[Row] = [
@@ -127,12 +130,20 @@ def call_details(shown: CallShown, columns: int, level: int, cwd: str = "") -> l
         if isinstance(block, TableBlock) and block.columns == QUESTION_COLUMNS:
             rows += answered_rows(block, columns - 1, indent)
         elif level or isinstance(block, TodoBlock):
-            rows += block_rows(block, columns - 1, indent=indent, full=level > 1, cwd=cwd)
+            named = _is_named(block, shown, cwd)
+            rows += block_rows(block, columns - 1, indent=indent, full=level > 1, cwd=cwd, named=named)
     if level and not any(isinstance(block, DiffBlock) for block in shown.display) and (not rows or level > 1):
         known = shown.display and not shown.failed
         if shown.text.strip() and not (known and rows):
             rows += _text_rows(shown.text, columns - 1, indent, full=level > 1)
     return [*_changed_row(shown, columns - 1), *rows] if level else rows
+
+
+def _is_named(block: Block, shown: CallShown, cwd: str) -> bool:
+    """Whether the line of the call itself names the file of this diff."""
+    if not isinstance(block, DiffBlock) or sum(isinstance(one, DiffBlock) for one in shown.display) > 1:
+        return False
+    return sanitize(shown_path(block.path, cwd), one_line=True) in call_line(shown, WIDEST_SCREEN, cwd)
 
 
 def _changed_row(shown: CallShown, columns: int) -> list[Row]:

@@ -26,11 +26,12 @@ QUESTION_COLUMNS = ("question", "answer")
 _TODO = {"completed": ("☑ ", "dim strike"), "in_progress": ("▸ ", "bold"), "pending": ("☐ ", "")}
 
 
-def block_rows(block: Block, columns: int, *, indent: Row, full: bool, cwd: str = "") -> list[Row]:
-    """The block at a width; a part of it unless all is wanted."""
+def block_rows(block: Block, columns: int, *, indent: Row, full: bool, cwd: str = "", named: bool = False) -> list[Row]:
+    """The block at a width; a part of it unless all is wanted. `named`: the row above names the file of a diff."""
     match block:
         case DiffBlock():
-            return _diff(block, columns, indent, full=full, cwd=cwd)
+            rows = _diff(block, columns, indent, full=full, cwd=cwd)
+            return rows[1:] if named and len(rows) > 1 and not block.created else rows
         case TerminalBlock():
             return _terminal(block, columns, indent, full=full)
         case TodoBlock():

@@ -31,7 +31,7 @@ from clew.presentation.story.passages import (
 from clew.protocol.events import CompactionEnded
 from clew.protocol.lookups.session import PlanShown
 from clew.text.figures import count
-from clew.text.terminal_text import attachment_label, sanitize
+from clew.text.terminal_text import attachment_label, display_width, sanitize
 
 GUTTER = 2
 MIN_TEXT_COLUMNS = 8
@@ -191,6 +191,15 @@ def _(passage: AnswerPassage, view: View) -> list[Row]:
     return _clew_lines(lines, view, _LEVELS[passage.level])
 
 
+def _whole_parts(words: str, columns: int) -> str:
+    """The words between dots, as many as fit, the first ones in any case, and a sign that there are more."""
+    parts = words.split(" · ")
+    while len(parts) > 1 and display_width(words) > columns:
+        parts.pop()
+        words = " · ".join(parts) + " …"
+    return words
+
+
 def _rule(words: str, view: View) -> Row:
     """A line across the screen that says why it is there."""
     line = clipped(said(words, "dim"), view.columns - 6)
@@ -232,8 +241,8 @@ def diff_remarks(passage: DiffPassage) -> Iterator[str]:
 def _(passage: RecapPassage, view: View) -> list[Row]:
     rows: list[Row] = []
     if passage.away:
-        away = sanitize(passage.away, one_line=True)
-        rows += wrapped([Span("while you were away: ", "recap bold"), Span(away, "recap")], view.prose_columns)
+        label, colon, news = sanitize(passage.away, one_line=True).partition(": ")  # it begins in the user's language
+        rows += wrapped([Span(label + colon, "recap bold"), Span(news, "recap")], view.prose_columns)
     text = sanitize(passage.text).strip()
     rows += wrapped([Span("recap: ", "recap bold"), Span(text, "recap")], view.prose_columns)
     return marked(rows, RECAP_MARK, "accent")
@@ -247,4 +256,5 @@ def _(passage: TurnPassage, view: View) -> list[Row]:
         ending = wrapped([Span(sanitize(passage.ending).strip(), style)], view.text_columns)
         rows += marked(ending, CLEW_MARK, "dim", every=True)
     words = " · ".join(filter(None, (passage.figures, sanitize(passage.done, one_line=True))))
+    words = _whole_parts(words, view.columns - 6)
     return [*rows, _rule(words, view)]

@@ -75,6 +75,8 @@ class CallShown(Struct, frozen=True, kw_only=True):
     """The child agent that made it; empty: the main one."""
     changed_by: Literal["", "hook", "user"] = ""
     """Who gave it another input than the model wrote."""
+    planned: bool = False
+    """It proposed a plan, which is a passage of its own."""
     unanswered: TableBlock | None = None
     """Its questions, where nobody answered them, with why."""
 

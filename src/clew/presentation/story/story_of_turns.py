@@ -294,7 +294,7 @@ def _(event: QuestionAnswered, story: Story, at: str) -> Story:
 
 @fold.register
 def _(event: PlanProposed, story: Story, at: str) -> Story:
-    story = with_call(story, event.call_id, lambda shown: replace(shown, state="asking"))
+    story = with_call(story, event.call_id, lambda shown: replace(shown, state="asking", planned=True))
     return put(story, PlanPassage(key=f"plan:{event.request_id}", at=at, plan=event.plan))
 
 

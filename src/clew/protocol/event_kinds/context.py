@@ -129,7 +129,7 @@ class ViewTrimmed(DurableEvent, frozen=True, kw_only=True, tag="context.trimmed"
     results: dict[CallId, str] = field(default_factory=dict[CallId, str])
     """What stands for each cleared result, byte for byte."""
     media: tuple[TrimmedPart, ...] = ()
-    why: Literal["idle", "size", "asked", "overflow", "media", "media_limit"] = "size"
+    why: Literal["idle", "size", "asked", "overflow", "media", "media_limit", "refused"] = "size"
     tokens_freed: int = 0
 
 

@@ -117,7 +117,7 @@ class Frame(Widget, can_focus=True):
     @property
     def low(self) -> bool:
         """The screen has few rows."""
-        return self.screen.size.height <= LOW_SCREEN
+        return self.app.size.height <= LOW_SCREEN  # also while it is being taken down
 
     def part(self, child: Widget, columns: int) -> LayoutPart:
         """The rows a child wants at this width."""

@@ -43,6 +43,8 @@ AGAIN = Span("┆ ", "dim")
 """Before the further rows of a line that was too long: no line of the text can pose as one of ours."""
 PLACES = {"session": "for this session", "project": "always in this project", "user": "always, for you"}
 
+NARROW = 60
+"""On a screen with fewer columns the hint has the letters of the answers."""
 LOW_ROWS, LOW_AROUND = 24, 0
 """On a screen with fewer rows the change itself is shown, without the lines around it."""
 
@@ -127,6 +129,8 @@ class PermissionDialog(Dialog):
         if self._saving:
             return "Space or numbers tick · Enter allows and saves · Esc back"
         scroll = " · PgUp PgDn scroll" if self.body.max_scroll_y else ""
+        if self.app.size.width < NARROW:  # answers may be out of sight: their letters are not
+            return f"{' '.join(option.key for option in self.options.items)} · Esc denies"
         return f"letters, numbers, or ↑ ↓ and Enter{scroll} · Esc denies and stops"
 
     def chosen(self, place: int) -> None:

@@ -71,7 +71,7 @@ class PlanDialog(Dialog):
             return "Enter sends it back with these words · Esc back"
         scroll = " · PgUp PgDn scroll" if self.body.max_scroll_y else ""
         if self.low:
-            return f"y a k{' e' if self.proposed.path else ''} x{scroll} · Esc stops"
+            return f"{' '.join(option.key for option in self.options.items)}{scroll} · Esc stops"
         return f"letters, numbers, or ↑ ↓ and Enter{scroll} · Esc keeps planning and stops"
 
     def body_rows(self, columns: int) -> Sequence[Row]:

@@ -7,6 +7,12 @@ from clew.tui.reading.find_line import FindLine
 from clew.tui.reading.transcript import Transcript
 from clew.tui.terminal.key_order import focus_now
 
+KEYS_TOLD = (
+    "reading: ↑↓ walk, Enter opens, [ ] prompts, / finds, y copies, Esc back",
+    "reading: ↑↓ walk, Enter opens, y copies, Esc back",
+    "reading: y copies, Esc back",
+)
+"""What the footer says of the keys; the first that fits."""
 MOST_OLDER = 20
 """Pages of history that one search reads by itself; each further step may read one more."""
 
@@ -56,7 +62,8 @@ class ReadingMode:
         self._take_keys()
         if self._transcript.current() is None:
             self._transcript.walk(-1)
-        self._hint("reading: ↑↓ walk, Enter opens, [ ] prompts, / finds, y copies, Esc back")
+        columns = self._transcript.size.width
+        self._hint(next((words for words in KEYS_TOLD if len(words) + 2 <= columns), KEYS_TOLD[-1]))
 
     def _take_keys(self) -> None:
         """The next key is the transcript's, however fast it came."""

@@ -7,6 +7,7 @@ Enter, and stops with an error at a byte that is not UTF-8.
 """
 
 import os
+import re
 import selectors
 import sys
 import threading
@@ -16,7 +17,8 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
-from textual import events
+from textual import constants, events
+from textual._time import get_time
 from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
@@ -33,25 +35,47 @@ _ALT_NAMES = {"\r": "alt+enter", "\n": "alt+enter", "\x7f": "alt+backspace", "\x
 _ALT_SIGNS = {"<": "less_than_sign", ">": "greater_than_sign", "_": "underscore", ".": "full_stop", ",": "comma"}
 
 
+_CUT = re.compile(r"\x1b(?:\[[0-?]*[ -/]*)?\Z")
+"""A sequence whose end was not read yet."""
+CUT_S = 2.0
+"""How long the rest of a sequence is waited for. Only a lone Escape is also a key, and is waited for much shorter."""
+
+
 class InputParser(XTermParser):
-    """Textual's parser with two shortcuts before it."""
+    """Textual's parser with two shortcuts before it, and what a slow line cut in the middle in one piece.
+
+    Textual takes the two halves for an Escape and letters, and never ends a paste whose marks were cut."""
 
     def __init__(self) -> None:
         super().__init__(debug=False)
         self._pasted: list[str] | None = None
+        self._cut = ""
+        """The start of a sequence, held back."""
+        self._cut_until_s = 0.0
 
     @property
     def is_waiting(self) -> bool:
         """Half a sequence was read: time alone may end it."""
-        return self._timeout_time is not None
+        return bool(self._cut) or self._timeout_time is not None
+
+    def tick(self) -> Iterable[Message]:
+        """The events that are complete because nothing came after them."""
+        if self._cut and get_time() >= self._cut_until_s:
+            cut, self._cut = self._cut, ""
+            yield from super().feed(cut)
+            if cut == "\x1b":
+                self._timeout_time = 0.0  # it was waited for already
+        yield from super().tick()
 
     def feed(self, data: str) -> Iterable[Message]:
         """The events that are complete so far. Empty data is the end of the input."""
-        if not data:
-            yield from super().feed(data)
+        ends, data, self._cut = not data, self._cut + data, ""
         while data:
             if self._pasted is None:
                 keys, mark, data = data.partition(PASTE_START)
+                if not (mark or ends) and (found := _CUT.search(keys)):
+                    keys, self._cut = keys[: found.start()], found[0]
+                    self._cut_until_s = get_time() + (constants.ESCAPE_DELAY if self._cut == "\x1b" else CUT_S)
                 if keys:
                     yield from super().feed(keys)
                 if mark:
@@ -61,6 +85,8 @@ class InputParser(XTermParser):
                 if self._pasted_whole:
                     yield events.Paste("".join(self._pasted).replace("\x00", ""))
                     self._pasted = None
+        if ends:
+            yield from super().feed("")
 
     def _take(self, data: str) -> str:
         """Move pasted text over; what is left after its end."""
@@ -245,7 +271,8 @@ class TerminalDriver(LinuxDriver):
                     data = self._read()
                     if not data:
                         return
-                    self._pass_on(parser.feed(decoder.decode(data)))
+                    if text := decoder.decode(data):  # half a character is none yet
+                        self._pass_on(parser.feed(text))
                 self._pass_on(parser.tick())
 
     def _read(self) -> bytes:
