@@ -42,6 +42,14 @@ _BUILT_IN_DRIVERS = {
 _DRIVER = re.compile(r"(?<![\w.=-])(filter|merge|diff)=(\S+)")
 
 
+class Judged(NamedTuple):
+    """Something that was taken away, where it is kept now, and why; or something that could not be judged."""
+
+    path: str
+    kept: str
+    why: str
+
+
 class ObeyedEntry(NamedTuple):
     """One entry of a directory that git would obey."""
 
