@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from clew.system.sandbox import git_aftermath
+from clew.system.sandbox.policy import Sandbox
+from clew.system.sandbox.status import SandboxStatus
 from unit.sandbox.test_git_of_the_user import settle_in, user_git
 from unit.sandbox.world import KINDS, World, git
 
@@ -177,6 +180,18 @@ async def test_no_pack_is_put_in_the_place_of_another(settled: World):
         "conv=notrunc 2>/dev/null"
     )
     assert f"{name} (its content is not what its name says" in result.text, result.text
+
+
+def test_a_workspace_with_too_many_directories_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Where no guard tells which directories became repositories, they are looked for, up to a limit."""
+    monkeypatch.setattr(git_aftermath, "MAX_DIRECTORIES", 3)
+    for number in range(5):
+        (tmp_path / str(number)).mkdir()
+    sandbox = Sandbox(lambda: SandboxStatus(kind="landlock", namespaces=True), home=str(tmp_path))
+    aftermath = git_aftermath.GitAftermath(sandbox.plan((str(tmp_path),)))
+    aftermath.judge([])
+    sandbox.close()
+    assert ["more than 3 directories" in found.why for found in aftermath.unclear] == [True]
 
 
 def test_each_attack_works_without_a_sandbox(tmp_path: Path, pristine: Path):

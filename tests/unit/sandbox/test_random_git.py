@@ -48,8 +48,9 @@ STEPS = (
     "rm -rf '{p}/.git'",
     "python3 -c \"import os; os.rename('{p}', '{q}')\"",
     "python3 -c \"import ctypes; ctypes.CDLL(None).renameat2(-100, b'{p}', -100, b'{q}', 2)\"",
-    "export GIT_INDEX_FILE=i; git read-tree HEAD; git update-index --add --cacheinfo 100755,$(git hash-object -w \"$E\"),"
-    ".husky/pre-commit; C=$(git commit-tree -p HEAD -m x $(git write-tree)); unset GIT_INDEX_FILE",
+    "export GIT_INDEX_FILE=i; git read-tree HEAD; B=$(git hash-object -w \"$E\")\n"
+    "git update-index --add --cacheinfo 100755,$B,.husky/pre-commit\n"
+    "C=$(git commit-tree -p HEAD -m x $(git write-tree)); unset GIT_INDEX_FILE",
     "git update-ref HEAD $C",
     "git branch -f '{p}' $C",
     "git stash store -q $C",

@@ -82,6 +82,18 @@ class HeldFolder:
         except OSError:
             return None
 
+    def kinds(self) -> dict[str, bool] | None:
+        """Its entries, each with whether it is a directory; None where it may not be listed."""
+        try:
+            readable = os.open(".", LIST, dir_fd=self.descriptor)
+        except OSError:
+            return None
+        try:
+            with os.scandir(readable) as entries:
+                return {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+        finally:
+            os.close(readable)
+
     def mode(self, name: str) -> int:
         """What kind of file an entry is, links not followed; 0 when there is none."""
         try:

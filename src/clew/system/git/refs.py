@@ -91,17 +91,18 @@ def _by_files(git: HeldFolder) -> dict[str, str]:
 
 
 def _loose(folder: HeldFolder, prefix: str, found: dict[str, str], *, left: list[int]) -> None:
-    names = folder.listed()
-    if names is None:
+    kinds = folder.kinds()
+    if kinds is None:
         raise RefsUnclear(f"{prefix} cannot be listed")
-    for name in names:
-        left[0] -= 1
-        if left[0] < 0:
-            raise TooManyRefs
+    left[0] -= len(kinds)
+    if left[0] < 0:
+        raise TooManyRefs
+    for name, is_folder in kinds.items():
         path = f"{prefix}/{name}"
-        with folder.inner(name) as inner:
-            if inner is not None:
-                _loose(inner, path, found, left=left)
-            elif not name.endswith(".lock"):
-                text = folder.text(name)
-                found[path] = "a link" if text is None else text.strip()
+        if is_folder:
+            with folder.inner(name) as inner:
+                if inner is not None:
+                    _loose(inner, path, found, left=left)
+        elif not name.endswith(".lock"):
+            text = folder.text(name)
+            found[path] = "a link" if text is None else text.strip()
