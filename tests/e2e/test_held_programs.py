@@ -99,8 +99,15 @@ def server_script(place: Place, target: Path) -> Path:
         ("directory", {}, False),
         ("elsewhere", {}, True),
         ("script", {"sandbox": False}, True),
+        ("elsewhere", {"env": {"PYTHONPATH": "../project/lib"}}, False),
     ],
-    ids=["a-script-of-the-project", "the-projects-directory", "elsewhere", "as-its-definition-wants"],
+    ids=[
+        "a-script-of-the-project",
+        "the-projects-directory",
+        "elsewhere",
+        "as-its-definition-wants",
+        "a-variable-from-its-directory",
+    ],
 )
 def test_servers(tmp_path: Path, where: str, more: dict[str, Any], *, free: bool) -> None:
     target = tmp_path / "escaped"
