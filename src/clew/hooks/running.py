@@ -11,6 +11,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -61,7 +62,7 @@ class HookRunner:
                 held = await self._held(hook, project_root, plan)
                 if held is not None:
                     given["TMPDIR"] = held["tmp"]
-                spec = ProcessSpec(_argv(hook, env), cwd, given, held, grace_s=GRACE_S, stdin=stdin)
+                spec = ProcessSpec(_argv(hook, env, project_root), cwd, given, held, grace_s=GRACE_S, stdin=stdin)
                 answer = await self._run(hook, spec)
             except (ProcessError, OSError, TypeError, ValueError, RecursionError) as problem:
                 answer = _failed(hook, f"could not be started: {problem}")
@@ -182,8 +183,8 @@ def hook_environment(
     return given | {"PWD": cwd, "CLEW_PROJECT_DIR": project_root, "CLAUDE_PROJECT_DIR": project_root}
 
 
-def _argv(hook: HookDefinition, env: Mapping[str, str]) -> list[str]:
-    shell = "/bin/sh" if hook.shell == "sh" else find_program(hook.shell, env=env)
+def _argv(hook: HookDefinition, env: Mapping[str, str], project_root: str) -> list[str]:
+    shell = "/bin/sh" if hook.shell == "sh" else find_program(hook.shell, env=env, outside=[Path(project_root)])
     if not shell or not os.path.exists(shell):
         raise ProcessError(f"there is no {hook.shell} here")
     return [shell, "-c", hook.command]
