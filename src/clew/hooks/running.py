@@ -26,6 +26,7 @@ from clew.system.process import ProcessEnd, ProcessError, ProcessSpec, ProcessSt
 from clew.system.sandbox.plan import HELD_BACK, SandboxPlan
 
 MAX_KEPT_BYTES = 1_000_000
+MAX_NAMED = 5
 GRACE_S = 1.0
 """Between SIGTERM and SIGKILL."""
 
@@ -108,6 +109,9 @@ class HookRunner:
             detail = bounded(f"{words}: {said}" if said else words)
             return HookAnswer(hook=hook.command, outcome="timed_out", detail=detail)
         answer = answer_of(hook.moment, hook.command, ended.code, stdout, stderr, may_allow=hook.of_user)
+        if away := [*(path for path, _ in ended.taken), *(f"{path} ({why})" for path, _, why in ended.judged)]:
+            told = f"Hook {hook.command}: the sandbox took away what it left: {', '.join(away[:MAX_NAMED])}"
+            answer = replace(answer, message="\n".join(filter(None, (answer.message, bounded(told)))))
         if command.plan is None or not ended.code or not HELD_BACK.search(f"{stdout}\n{stderr}"):
             return answer
         way = f'it ran in the sandbox; "sandbox": false beside its command in {hook.source} lets it run outside'

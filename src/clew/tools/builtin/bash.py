@@ -266,7 +266,15 @@ class Bash(BuiltinTool[BashParams]):
         note = shells().judged_note(ended, root) if plan is not None else ""
         judged = (TextBlock(text=note),) if note else ()
         display = (block, *taken, *judged)
-        return ToolResult(text=words, display=display, is_error=failed, failed_command=failed, offers=offers)
+        told = " ".join(one.text for one in (*taken, *judged))
+        return ToolResult(
+            text=words,
+            display=display,
+            is_error=failed,
+            failed_command=failed,
+            offers=offers,
+            notices=(told,) if told else (),
+        )
 
     def _sent_away(self, command: str, shown: str, shell: "Background") -> ToolResult:
         """The person did not want to wait for it."""
