@@ -171,6 +171,28 @@ async def test_no_content_is_put_in_the_place_of_another(settled: World):
     assert not path.exists() or path.read_text() == "*.py text\n"
 
 
+LINKED = {
+    "all branches": "mv .git/refs/heads src/heads; ln -s ../../src/heads .git/refs/heads",
+    "one branch": "mv .git/refs/heads/master src/m; ln -s ../../../src/m .git/refs/heads/master",
+    "all refs": "mv .git/refs src/refs; ln -s ../src/refs .git/refs",
+    "HEAD": "mv .git/HEAD src/head; ln -s ../src/head .git/HEAD",
+    "the index": "mv .git/index src/index; ln -s ../src/index .git/index",
+    "packed refs": "git pack-refs --all; mv .git/packed-refs src/p; ln -s ../src/p .git/packed-refs",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("attack", LINKED, ids=lambda name: name.replace(" ", "-"))
+async def test_nothing_of_git_leads_to_where_other_commands_can_write(settled: World, attack: str):
+    """A command that does not name git cannot write `.git`, and nobody judges what it did to it."""
+    before = user_git(settled, "for-each-ref", cwd=settled.ws), user_git(settled, "ls-files", "-s", cwd=settled.ws)
+    result = await settled.run(f"git status -s; {LINKED[attack]}")
+    assert "it leads elsewhere, where other commands could change it" in result.text, result.text
+    await settled.run("for n in heads/master m refs/heads/master head index p; do echo evil > src/$n; done")
+    after = user_git(settled, "for-each-ref", cwd=settled.ws), user_git(settled, "ls-files", "-s", cwd=settled.ws)
+    assert after == before
+    assert user_git(settled, "symbolic-ref", "HEAD", cwd=settled.ws) == "refs/heads/master\n"
+
+
 async def test_no_pack_is_put_in_the_place_of_another(settled: World):
     git("gc", "-q", cwd=settled.ws)
     packs = settled.ws / ".git" / "objects" / "pack"

@@ -101,6 +101,9 @@ class HeldFolder:
         except OSError:
             return 0
 
+    def is_link(self, name: str) -> bool:
+        return stat.S_ISLNK(self.mode(name))
+
     def text(self, name: str) -> str | None:
         """A regular file of reasonable size; None for anything else that is there, empty when nothing is."""
         mode = self.mode(name)

@@ -5,6 +5,7 @@ Anything else under a protected name was written past the sandbox, and the user'
 put it into the work tree. Standard library only.
 """
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -66,6 +67,18 @@ class NewCommits:
             judged = self._restored(ref, brought)
             (taken if judged.why.startswith("it led") else unclear).append(judged)
         return taken, unclear
+
+    def put_back(self) -> None:
+        """After links were taken away: refs and HEAD that were behind them are as they were."""
+        if self._before.head and not self._git.mode("HEAD"):
+            replaced_text(self._git, "HEAD", f"{self._before.head}\n")
+        with contextlib.suppress(RefsUnclear, OSError):
+            if not self._git.mode("refs"):
+                os.mkdir("refs", dir_fd=self._git.descriptor)  # without it git sees no repository
+            now = refs_of(self._git).named
+            for ref, commit in self._before.named.items():
+                if ref not in now and not commit.startswith("ref:"):
+                    self._repository.write(["update-ref", "--no-deref", ref, commit], locks=(ref, "packed-refs"))
 
     def _moved(self, now: Refs) -> dict[str, str]:
         """Each ref that moved, by its name; files that name commits once for each word."""

@@ -40,6 +40,7 @@ class ObjectFiles:
         """Entries to be taken away; each is held open until the next one is asked for."""
         with self._git.inner("objects") as objects:
             if objects is None:
+                unclear.append(Judged(os.path.join(self._git.path, "objects"), "", "its objects cannot be looked at"))
                 return
             try:
                 for name in objects.listed() or ():

@@ -48,6 +48,9 @@ def planted_names(git: HeldFolder, before: IndexBefore, commit: str, unclear: li
     has not either. What cannot be read is added to `unclear`."""
     if stamp_of(git) == before.stamp:
         return []
+    if before.data and not git.mode("index"):
+        put_back(git, before)
+        return []
     repository = KeptRepository(git.path)
     new = current_entries(git, repository)
     if new is None:
@@ -67,6 +70,13 @@ def planted_names(git: HeldFolder, before: IndexBefore, commit: str, unclear: li
         unclear += [Judged(path, "", "it stays in the index with a content that no file has") for path in found]
         return []
     return [Judged(path, "", "it was in the index with a content that no file has") for path in found]
+
+
+def put_back(git: HeldFolder, before: IndexBefore) -> None:
+    """An index that is gone, or was a link, is the one before again."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with contextlib.suppress(OSError), os.fdopen(os.open("index", flags, 0o644, dir_fd=git.descriptor), "wb") as file:
+        file.write(before.data)
 
 
 def entries_before(git: HeldFolder, before: IndexBefore) -> dict[str, IndexEntry]:

@@ -2,6 +2,8 @@
 
 import os
 import re
+import stat
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from clew.system.git.keeper_call import KeptRepository
@@ -32,6 +34,8 @@ class Refs(NamedTuple):
     pseudo: dict[str, str]
     """Further files that name commits, with their text."""
     stash_log: str
+    links: frozenset[str] = frozenset()
+    """Entries of the git directory, and of its refs, that are links."""
 
     def commit(self) -> str:
         """What is checked out; empty when unknown."""
@@ -52,7 +56,32 @@ def refs_of(git: HeldFolder) -> Refs:
     if names is None:
         raise RefsUnclear("it cannot be listed")
     pseudo = {name: git.text(name) or "" for name in names if name != "HEAD" and _PSEUDO.fullmatch(name)}
-    return Refs(named, head, pseudo, inner_text(git, STASH_LOG) or "")
+    links = frozenset(path for path, _, _ in links_in(git))
+    return Refs(named, head, pseudo, inner_text(git, STASH_LOG) or "", links)
+
+
+def links_in(git: HeldFolder) -> Iterator[tuple[str, HeldFolder, str]]:
+    """Links at the top and among the refs: the path inside, the directory that holds it, and its name there. What a
+    link leads to can be changed by commands that cannot write the git directory."""
+    for name in git.listed() or ():
+        if stat.S_ISLNK(git.mode(name)):
+            yield name, git, name
+    with git.inner("refs") as refs:
+        if refs is not None:
+            yield from _links_below(refs, "refs", left=[MAX_REFS])
+
+
+def _links_below(folder: HeldFolder, prefix: str, *, left: list[int]) -> Iterator[tuple[str, HeldFolder, str]]:
+    for name, is_folder in (folder.kinds() or {}).items():
+        left[0] -= 1
+        if left[0] < 0:
+            return
+        if is_folder:
+            with folder.inner(name) as inner:
+                if inner is not None:
+                    yield from _links_below(inner, f"{prefix}/{name}", left=left)
+        elif folder.is_link(name):
+            yield f"{prefix}/{name}", folder, name
 
 
 def inner_text(git: HeldFolder, path: str) -> str | None:

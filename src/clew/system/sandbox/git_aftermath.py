@@ -28,7 +28,7 @@ from clew.system.git.left_behind import (
 from clew.system.git.new_commits import NewCommits
 from clew.system.git.object_files import ObjectFiles
 from clew.system.git.planted_index import IndexBefore, entries_before, planted_names, remembered_index
-from clew.system.git.refs import Refs, RefsUnclear, refs_of
+from clew.system.git.refs import Refs, RefsUnclear, links_in, refs_of
 from clew.system.git.waiting_states import WaitingStates, bringing_states, waiting_states
 from clew.system.sandbox.plan import SandboxPlan
 from clew.system.sandbox.watch import take_away
@@ -120,6 +120,8 @@ class GitAftermath:
         with opened(path) as git:
             if git is None:
                 return
+            known = before.refs.links if before.refs is not None else frozenset[str]()
+            linked = [found for found in self._links_of(git, known) if self._take(found, taken)]
             for found in unsafe_states(git, before.todo):
                 self._take(found, taken)
             for found in ObjectFiles(git, self._began_ns).wrong(self.unclear):
@@ -132,16 +134,24 @@ class GitAftermath:
                 )
                 return
             commits = NewCommits(git, before.refs, entries_before(git, before.names))
+            if linked:
+                commits.put_back()
             for found in bringing_states(git, before.states, commits):
                 self._take(found, taken)
             moved, unclear = commits.moved(network=self._plan["network"])
             taken += moved
             self.unclear += unclear
 
-    def _take(self, found: ObeyedEntry, taken: list[Judged]) -> None:
+    def _links_of(self, git: HeldFolder, known: frozenset[str]) -> Iterator[ObeyedEntry]:
+        for path, folder, name in links_in(git):
+            if path not in known:
+                yield folder.found(name, "it leads elsewhere, where other commands could change it")
+
+    def _take(self, found: ObeyedEntry, taken: list[Judged]) -> bool:
         kept = take_away(found.folder, found.name, self._plan["aside"], beside=True)
         if kept is not None:
             taken.append(Judged(found.path, kept, found.why))
+        return kept is not None
 
 
 def remembered(path: str) -> RepositoryBefore | None:
