@@ -99,8 +99,15 @@ def server_script(place: Place, target: Path) -> Path:
         ("directory", {}, False),
         ("elsewhere", {}, True),
         ("script", {"sandbox": False}, True),
+        ("elsewhere", {"env": {"PYTHONPATH": "../project/lib"}}, False),
     ],
-    ids=["a-script-of-the-project", "the-projects-directory", "elsewhere", "as-its-definition-wants"],
+    ids=[
+        "a-script-of-the-project",
+        "the-projects-directory",
+        "elsewhere",
+        "as-its-definition-wants",
+        "a-variable-from-its-directory",
+    ],
 )
 def test_servers(tmp_path: Path, where: str, more: dict[str, Any], *, free: bool) -> None:
     target = tmp_path / "escaped"
@@ -123,3 +130,21 @@ def test_servers(tmp_path: Path, where: str, more: dict[str, Any], *, free: bool
         assert done.code == 0, done.err
         assert "echo: hi" in json.dumps(server.requests[1].body["messages"]), "the server works"
     assert target.exists() == free
+
+
+def test_what_is_taken_away_is_one_visible_line(serve: Serve) -> None:
+    """Not only inside the call, which is folded."""
+    place, _ = serve([bash("git init -q vend; git -C vend config core.fsmonitor x"), {"text": "done"}])
+    done = place.run("-p", "go", "--trust", "--output-format", "stream-json")
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    told = [line for line in lines if line.get("code") == "sandbox"]
+    assert len(told) == 1, done.out
+    assert "vend/.git/config (it sets core.fsmonitor" in json.dumps(told[0])
+
+
+def test_what_a_hook_left_for_git_is_told(serve: Serve) -> None:
+    place, _ = serve([{"text": "done"}])
+    hooked(place, "Stop", "git init -q vend; git -C vend config core.fsmonitor x")
+    done = place.run("-p", "go", "--trust")
+    assert "the sandbox took away what it left: " in done.err
+    assert not (place.project / "vend" / ".git" / "config").exists()

@@ -12,7 +12,7 @@ import pytest
 from e2e.command import LIMIT_S, Place, Serve
 from fakes.model_server import ModelServer
 
-SEEDS = range(int(os.environ.get("CLEW_HOOK_SEEDS", "4")))
+SEEDS = range(int(os.environ.get("CLEW_FUZZ_HOOKS", "4")))
 
 
 def defined(place: Place, hooks: dict[str, str], *, where: str = "user", matcher: str = "", **more: Any) -> None:

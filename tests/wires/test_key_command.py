@@ -26,6 +26,14 @@ NOW_S = 1_800_000_000.0
 
 
 @pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outside the clone: the interpreter of this run may lie in it, and no program of a project gives keys."""
+    place = tmp_path / "elsewhere"
+    place.mkdir()
+    monkeypatch.chdir(place)
+
+
+@pytest.fixture(autouse=True)
 def nothing_kept() -> Iterator[None]:
     """What an earlier test's command printed is of no use to the next."""
     credentials._KEPT.clear()

@@ -45,7 +45,8 @@ class OfferTelling:
     """One per session. The call itself goes on as it is: allowing takes effect with the next one."""
 
     def __init__(self) -> None:
-        self.tell: Callable[[str], None] = _nobody
+        self.tell: Callable[[str, str], None] = _nobody
+        """Gets the text and the code of a notice."""
         self._told: set[str] = set()
 
     async def before(self, call: ToolCallPart, tool: Tool[Any]) -> CallChange | None:
@@ -64,8 +65,11 @@ class OfferTelling:
                 self._told.add(offer.rule)
                 self.tell(
                     f"{offer.covers} was withheld because it may hold secrets. To let this project read it: "
-                    f"/permissions allow {offer.rule}  (from a shell: clew permissions allow '{offer.rule}')"
+                    f"/permissions allow {offer.rule}  (from a shell: clew permissions allow '{offer.rule}')",
+                    "withheld",
                 )
+        for text in result.notices:
+            self.tell(text, "sandbox")
         return result
 
     def stopped(self, call: ToolCallPart, result: ToolResult) -> ToolResult:
@@ -73,7 +77,7 @@ class OfferTelling:
         return result
 
 
-def _nobody(text: str) -> None:
+def _nobody(text: str, code: str) -> None:
     """Until the session is there."""
 
 
@@ -158,7 +162,7 @@ class SessionTools:
         self._agents = agents
         if self.undo is not None:
             self.undo.attach(session)
-        self.offers.tell = lambda text: session.notice("warning", text, code="withheld")
+        self.offers.tell = lambda text, code: session.notice("warning", text, code=code)
 
     @property
     def registry(self) -> "TaskRegistry":

@@ -8,6 +8,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from clew.system.environment import own_program
+
 MAX_TEXT_BYTES = 10_000_000
 _USUAL = ("nano", "vim", "vi", "emacs")
 
@@ -21,11 +23,15 @@ def editor_command(env: Mapping[str, str]) -> list[str]:
     for name in ("VISUAL", "EDITOR"):
         if env.get(name, "").strip():
             try:
-                return shlex.split(env[name])
+                first, *rest = shlex.split(env[name])
             except ValueError as error:
                 raise EditorProblem(f"${name} cannot be understood: {error}") from error
-    found = next((path for name in _USUAL if (path := shutil.which(name, path=env.get("PATH")))), None)
-    if found is None:
+            found = own_program(first, env)
+            if not found and shutil.which(first, path=env.get("PATH")):
+                raise EditorProblem(f"${name} names {first}, which lies in the project, where commands can change it.")
+            return [found or first, *rest]
+    found = next((path for name in _USUAL if (path := own_program(name, env))), "")
+    if not found:
         raise EditorProblem("No editor was found: set $EDITOR.")
     return [found]
 

@@ -11,6 +11,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -25,6 +26,7 @@ from clew.system.process import ProcessEnd, ProcessError, ProcessSpec, ProcessSt
 from clew.system.sandbox.plan import HELD_BACK, SandboxPlan
 
 MAX_KEPT_BYTES = 1_000_000
+MAX_NAMED = 5
 GRACE_S = 1.0
 """Between SIGTERM and SIGKILL."""
 
@@ -61,7 +63,7 @@ class HookRunner:
                 held = await self._held(hook, project_root, plan)
                 if held is not None:
                     given["TMPDIR"] = held["tmp"]
-                spec = ProcessSpec(_argv(hook, env), cwd, given, held, grace_s=GRACE_S, stdin=stdin)
+                spec = ProcessSpec(_argv(hook, env, project_root), cwd, given, held, grace_s=GRACE_S, stdin=stdin)
                 answer = await self._run(hook, spec)
             except (ProcessError, OSError, TypeError, ValueError, RecursionError) as problem:
                 answer = _failed(hook, f"could not be started: {problem}")
@@ -107,6 +109,9 @@ class HookRunner:
             detail = bounded(f"{words}: {said}" if said else words)
             return HookAnswer(hook=hook.command, outcome="timed_out", detail=detail)
         answer = answer_of(hook.moment, hook.command, ended.code, stdout, stderr, may_allow=hook.of_user)
+        if away := [*(path for path, _ in ended.taken), *(f"{path} ({why})" for path, _, why in ended.judged)]:
+            told = f"Hook {hook.command}: the sandbox took away what it left: {', '.join(away[:MAX_NAMED])}"
+            answer = replace(answer, message="\n".join(filter(None, (answer.message, bounded(told)))))
         if command.plan is None or not ended.code or not HELD_BACK.search(f"{stdout}\n{stderr}"):
             return answer
         way = f'it ran in the sandbox; "sandbox": false beside its command in {hook.source} lets it run outside'
@@ -182,8 +187,8 @@ def hook_environment(
     return given | {"PWD": cwd, "CLEW_PROJECT_DIR": project_root, "CLAUDE_PROJECT_DIR": project_root}
 
 
-def _argv(hook: HookDefinition, env: Mapping[str, str]) -> list[str]:
-    shell = "/bin/sh" if hook.shell == "sh" else find_program(hook.shell, env=env)
+def _argv(hook: HookDefinition, env: Mapping[str, str], project_root: str) -> list[str]:
+    shell = "/bin/sh" if hook.shell == "sh" else find_program(hook.shell, env=env, outside=[Path(project_root)])
     if not shell or not os.path.exists(shell):
         raise ProcessError(f"there is no {hook.shell} here")
     return [shell, "-c", hook.command]

@@ -6,7 +6,6 @@ named. A picture is asked for the other way: a terminal itself pastes only text.
 """
 
 import base64
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -15,6 +14,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from clew.system.environment import own_program
 from clew.system.private_files import replace_private
 
 MAX_TERMINAL_BYTES = 74_000
@@ -71,11 +71,7 @@ def copy_ways(env: Mapping[str, str], platform: str = sys.platform) -> list[Way]
         asked.append(Way("clip.exe", ("clip.exe",)))
     tmux = [Way("tmux", ("tmux", "load-buffer", "-w", "-"))] if env.get("TMUX") else []
     ordered = [*tmux, *asked] if env.get("SSH_CONNECTION") or env.get("SSH_TTY") else [*asked, *tmux]
-    return [
-        Way(way.name, (found, *way.command[1:]))
-        for way in ordered
-        if (found := shutil.which(way.command[0], path=env.get("PATH")))
-    ]
+    return [Way(way.name, (found, *way.command[1:])) for way in ordered if (found := own_program(way.command[0], env))]
 
 
 def terminal_takes(env: Mapping[str, str]) -> Terminal:
@@ -217,7 +213,7 @@ def clipboard_commands(env: Mapping[str, str], platform: str = sys.platform) -> 
         asked.append(["xclip", "-selection", "clipboard", "-t", "image/png", "-o"])
     if platform == "darwin":
         asked.append(["pngpaste", "-"])
-    return [[found, *rest] for name, *rest in asked if (found := shutil.which(name, path=env.get("PATH")))]
+    return [[found, *rest] for name, *rest in asked if (found := own_program(name, env))]
 
 
 def clipboard_picture(commands: list[list[str]]) -> bytes | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from clew.system.git.layout import find_project_root
 from clew.system.home import SYSTEM_DIRS
 from clew.text.guarded_names import word_set
 
@@ -40,6 +41,39 @@ def find_program(name: str, *, env: Mapping[str, str], outside: Iterable[Path] =
         if not any(_inside(end, root) for root in roots for end in ends):
             return candidate
     return ""
+
+
+def own_path(env: Mapping[str, str]) -> str:
+    """The user's PATH for programs that clew starts outside the sandbox (editor, pager, clipboard, key commands):
+    without relative elements, and without those in the project here, which commands can write."""
+    tops = _projects_here()
+    kept = absolute_path(env.get("PATH", "")).split(os.pathsep)
+    return os.pathsep.join(one for one in kept if not any(_inside(os.path.realpath(one), top) for top in tops))
+
+
+def own_program(name: str, env: Mapping[str, str]) -> str:
+    """The program of this name on that path, or at this path; empty when there is none, or when it lies in the project
+    here."""
+    if os.sep in name:
+        candidates = [os.path.abspath(os.path.expanduser(name))]
+    else:
+        candidates = [os.path.join(folder, name) for folder in own_path(env).split(os.pathsep)]
+    return next((one for one in candidates if _runnable(one) and not in_project_here(one)), "")
+
+
+def in_project_here(path: str) -> bool:
+    """Whether a path, or what it leads to, lies in the project around the current directory."""
+    ends = (os.path.abspath(path), os.path.realpath(path))
+    return os.sep in path and any(_inside(end, top) for top in _projects_here() for end in ends)
+
+
+def _projects_here() -> list[str]:
+    """The project around the current directory; none where that is the home or holds it, as all programs do then."""
+    try:
+        top = os.path.realpath(find_project_root(Path.cwd()))
+    except OSError:
+        return []
+    return [] if _inside(os.path.realpath(os.path.expanduser("~")), top) else [top]
 
 
 def find_shell(env: Mapping[str, str], *, outside: Iterable[Path] = ()) -> Shell | None:

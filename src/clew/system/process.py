@@ -45,6 +45,8 @@ class ProcessEnd(NamedTuple):
     """Protected names it tried to make."""
     judged: tuple[tuple[str, str, str], ...] = ()
     """What git would have obeyed of what it left: path, where it is kept now, and why it was taken away."""
+    unclear: tuple[tuple[str, str], ...] = ()
+    """What of it could not be judged, and why."""
 
 
 class ProcessSpec(NamedTuple):
@@ -160,7 +162,8 @@ class RunningCommand:
             taken = tuple((path, kept) for path, kept in message["taken"])
             refused = tuple(dict.fromkeys(message["refused"]))
             judged = tuple((path, kept, why) for path, kept, why in message["judged"])
-            self._settle(ProcessEnd(message["code"], message["cwd"], taken, refused, judged))
+            unclear = tuple((path, why) for path, _, why in message["unclear"])
+            self._settle(ProcessEnd(message["code"], message["cwd"], taken, refused, judged, unclear))
 
     def _settle(self, ended: ProcessEnd, *, problem: ProcessError | None = None) -> None:
         """Only what the keeper reports counts as "not started": one that was killed may have started the command."""

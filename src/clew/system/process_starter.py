@@ -190,6 +190,7 @@ class Keeper:
             "taken": taken,
             "refused": told_names.refused(),
             "judged": judged,
+            "unclear": aftermath.unclear if aftermath is not None else [],
         }
 
     def wait(self, ender: Ender, watch: Watch | None, told: "ToldNames", *, skip: int) -> None:

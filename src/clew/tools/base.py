@@ -39,6 +39,8 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     """Somebody stopped it before it ended: nothing failed."""
     offers: tuple[RuleOffer, ...] = ()
     """Rules the user could save so that the next such call is not held back: credential files a command needed."""
+    notices: tuple[str, ...] = ()
+    """Lines that a person sees outside the call: what the sandbox took away from what a command left."""
 
 
 def with_changes(result: ToolResult, made: tuple[DiffBlock | ChangesBlock, ...]) -> ToolResult:

@@ -51,12 +51,25 @@ def shown(path: str, root: str) -> str:
 
 
 def judged_note(ended: ProcessEnd, root: str) -> str:
-    """For the model; the user sees it too."""
-    kept = [f"; kept as {place}" if place else "" for _, place, _ in ended.judged]
-    names = [f"{shown(path, root)} ({why}{place})" for (path, _, why), place in zip(ended.judged, kept, strict=True)]
+    """What the keeper did about what git would obey; empty when there was nothing. For the model; the user sees it
+    too."""
+    taken = [f"{shown(path, root)} ({why}{f'; kept as {kept}' if kept else ''})" for path, kept, why in ended.judged]
+    unclear = [f"{shown(path, root)} ({why})" for path, why in ended.unclear]
+    notes: list[str] = []
+    if taken:
+        told = listed(taken)
+        notes.append(f"The user's own git would obey what the command left, so the sandbox took it away: {told}.")
+    if unclear:
+        notes.append(
+            f"Not all that the command left for git could be judged; look before git is used: {listed(unclear)}."
+        )
+    return " ".join(notes)
+
+
+def listed(names: list[str]) -> str:
+    """The first few, and how many more."""
     more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
-    words = ", ".join(names[:MAX_NAMED]) + more
-    return f"The user's own git would obey what the command left, so the sandbox took it away: {words}."
+    return ", ".join(names[:MAX_NAMED]) + more
 
 
 class Background:
@@ -264,8 +277,8 @@ class Shells:
     ) -> None:
         try:
             shell.ended = await (running if isinstance(running, asyncio.Future) else running.wait())
-            if shell.ended.judged:
-                shell.add(f"\n{judged_note(shell.ended, self._session.roots[0])}\n".encode())
+            if note := judged_note(shell.ended, self._session.roots[0]):
+                shell.add(f"\n{note}\n".encode())
         finally:
             shell.output.close()
             if tasks is not None:

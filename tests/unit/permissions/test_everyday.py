@@ -1,5 +1,7 @@
 """Everyday reading runs unasked: substitutions that are only shown, plain arithmetic, and readers that people use."""
 
+from pathlib import Path
+
 import pytest
 
 from unit.permissions.world import World
@@ -262,3 +264,21 @@ def test_docker_on_another_machine_asks(everyday: World, monkeypatch: pytest.Mon
 )
 def test_the_reason_names_the_cause(everyday: World, command: str, cause: str) -> None:
     assert cause in everyday.check(command=command)["why"]
+
+
+CASES = Path(__file__).parent / "cases"
+MOST_ASKED = 0.03
+
+
+@pytest.mark.parametrize("group", ["core", "git", "programs"])
+def test_few_of_the_everyday_reads_ask(world: World, group: str) -> None:
+    """Written from what cheat sheets show. Left out is what runs code of the project, may ask the network, or is asked
+    about on purpose (redteam/shell_ask.txt)."""
+    lines = (CASES / f"everyday_{group}.txt").read_text(encoding="utf-8").splitlines()
+    asked = [line for line in lines if world.command(line) != "allow"]
+    assert len(asked) <= MOST_ASKED * len(lines), asked
+
+
+def test_no_flag_of_an_everyday_program_writes_or_runs_unasked(world: World) -> None:
+    text = (CASES.parent / "redteam" / "everyday_not_allowed.txt").read_text(encoding="utf-8")
+    assert [line for line in text.splitlines() if world.command(line) == "allow"] == []

@@ -129,3 +129,16 @@ def test_the_reason_is_the_true_one(world: World, command: str, word: str) -> No
     got = world.check(command=command)
     assert ".git" not in got["why"]
     assert word in got["why"]
+
+
+def test_a_tree_with_too_many_files_to_look_at_asks(world: World) -> None:
+    """Nobody knows whether one of them is a secret."""
+    for number in range(21):
+        folder = world.workspace / "src" / f"many{number}"
+        folder.mkdir()
+        for file in range(1000):
+            (folder / str(file)).touch()
+    for command in ("grep -rn x src", "rg x", "diff -r src docs"):
+        got = world.check(command=command)
+        assert (got["verdict"], "too many files" in got["why"]) == ("ask", True), command
+    assert world.command("grep -rl x src") == "allow", "only names are shown"

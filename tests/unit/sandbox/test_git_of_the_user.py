@@ -53,13 +53,14 @@ PLANTED = {
     "echo '* filter=x' > vend/.gitattributes; echo a > vend/a",
     "a clone with a setting": f"{EVIL}git clone -q . vend; git -C vend config core.pager \"$E\"; "
     f"git -C vend {FSMONITOR}",
-    "a rebase that runs": f"{EVIL}mkdir .git/rebase-merge; cd .git/rebase-merge; echo refs/heads/master > head-name\n"
-    'git rev-parse HEAD | tee onto > orig-head; echo "exec $E" > git-rebase-todo; touch interactive',
+    "a rebase that runs": f"{EVIL}H=$(git rev-parse HEAD); mkdir .git/rebase-merge; cd .git/rebase-merge\n"
+    "echo refs/heads/master > head-name; echo $H | tee onto > orig-head; touch interactive\n"
+    'echo "exec $E" > git-rebase-todo',
     "a rebase that stopped": f'{EVIL}GIT_SEQUENCE_EDITOR="sed -i 1ibreak" git rebase -q -i --exec "$E" --root',
     "a rebase of a nested one": f"{EVIL}git init -q vend; cd vend; git config user.email a@b; git config user.name a\n"
-    'git commit -q --allow-empty -m a; mkdir .git/rebase-merge; cd .git/rebase-merge; '
+    'git commit -q --allow-empty -m a; H=$(git rev-parse HEAD); mkdir .git/rebase-merge; cd .git/rebase-merge; '
     'echo refs/heads/master > head-name\n'
-    'git rev-parse HEAD | tee onto > orig-head; echo "x $E" > git-rebase-todo; touch interactive',
+    'echo $H | tee onto > orig-head; echo "x $E" > git-rebase-todo; touch interactive',
     "a name with a line break": f"{EVIL}mkdir $'a\\nb'; git init -q $'a\\nb'; git -C $'a\\nb' {FSMONITOR}",
     "inside git's own directory": f"{EVIL}mkdir .git/x; git init -q .git/x; git -C .git/x {FSMONITOR}",
     "modules of its own": f"{EVIL}git init -q vend; git init -q vend/sub; git -C vend/sub {FSMONITOR}\n"

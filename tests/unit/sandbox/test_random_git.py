@@ -48,6 +48,17 @@ STEPS = (
     "rm -rf '{p}/.git'",
     "python3 -c \"import os; os.rename('{p}', '{q}')\"",
     "python3 -c \"import ctypes; ctypes.CDLL(None).renameat2(-100, b'{p}', -100, b'{q}', 2)\"",
+    "export GIT_INDEX_FILE=i; git read-tree HEAD; B=$(git hash-object -w \"$E\")\n"
+    "git update-index --add --cacheinfo 100755,$B,.husky/pre-commit\n"
+    "C=$(git commit-tree -p HEAD -m x $(git write-tree)); unset GIT_INDEX_FILE",
+    "git update-ref HEAD $C",
+    "git branch -f '{p}' $C",
+    "git stash store -q $C",
+    "git replace -f HEAD $C",
+    "echo pick $C >> .git/rebase-merge/git-rebase-todo",
+    "git gc -q",
+    "git pack-refs --all",
+    "git update-index --split-index",
     "B=$(git hash-object -w \"$E\"); git update-index --add --cacheinfo 100755,$B,.husky/pre-commit",
 )  # fmt: skip
 
@@ -64,3 +75,4 @@ async def test_random_commands_plant_nothing(world: World, seed: int):
         leftover.unlink()
     look_everywhere(world)
     assert ran(world) == []
+    assert not (world.ws / ".husky" / "pre-commit").exists()

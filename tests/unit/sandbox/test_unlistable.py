@@ -58,5 +58,5 @@ def test_what_git_would_obey_is_seen(place: Path, closed: str):
 def test_it_is_found_and_keeps_its_rights(place: Path):
     (place / "vend").chmod(0o311)
     with without_privileges():
-        assert ".git" in dict(marked([str(place)]))[str(place / "vend")]
+        assert ".git" in marked([str(place)])[0][str(place / "vend")]
     assert (place / "vend").stat().st_mode & 0o777 == 0o311

@@ -7,12 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from clew.composing.outside import EditorProblem, editor_command
+from clew.llm.errors import MissingCredential
+from clew.llm.keys.credentials import printed
+from clew.llm.models.target import KeyCommand
 from clew.system import environment
 from clew.system.environment import (
     bash_version,
     find_program,
     find_shell,
     is_secret_name,
+    own_program,
     platform_words,
     secret_values,
     tool_environment,
@@ -190,3 +195,47 @@ def test_a_bash_without_the_mark_is_asked(tmp_path: Path) -> None:
 def test_platform_is_one_line() -> None:
     assert os.uname().machine in platform_words()
     assert "\n" not in platform_words()
+
+
+@pytest.mark.parametrize("way", ["a folder on the path", "a link on the path", "a link in a folder on the path"])
+def test_a_program_of_ours_is_never_one_of_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """An activated environment of the project comes first on PATH, and commands can write it."""
+    project, own = tmp_path / "project", tmp_path / "own"
+    for folder in (project / ".git", project / ".venv" / "bin", own):
+        folder.mkdir(parents=True)
+    for folder in (project / ".venv" / "bin", own):
+        (folder / "viewer").write_text("#!/bin/sh\n")
+        (folder / "viewer").chmod(0o755)
+    first = project / ".venv" / "bin"
+    if way == "a link on the path":
+        first = tmp_path / "linked"
+        first.symlink_to(project / ".venv" / "bin")
+    elif way == "a link in a folder on the path":
+        first = tmp_path / "links"
+        first.mkdir()
+        (first / "viewer").symlink_to(project / ".venv" / "bin" / "viewer")
+    monkeypatch.chdir(project)
+    env = {"PATH": f"{first}:bin::{own}"}
+    assert own_program("viewer", env) == str(own / "viewer")
+    assert own_program(str(first / "viewer"), env) == ""
+    assert editor_command({**env, "EDITOR": "viewer -n"}) == [str(own / "viewer"), "-n"]
+    (own / "viewer").unlink()
+    assert own_program("viewer", env) == ""
+    with pytest.raises(EditorProblem):
+        editor_command({**env, "EDITOR": "viewer"})
+
+
+async def test_a_key_command_of_the_project_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    script = project / "key.sh"
+    script.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran; echo key\n")
+    script.chmod(0o755)
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("PATH", f"{project}:/usr/bin:/bin")
+    for name in (str(script), "key.sh", "./key.sh"):
+        with pytest.raises(MissingCredential):
+            await printed(KeyCommand(argv=(name,), timeout_s=60), "somebody")
+    assert not (tmp_path / "ran").exists()

@@ -6,12 +6,12 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
-from shutil import which
 
 from clew.catalog.exporting import as_json
 from clew.catalog.opening import Opened, open_named
 from clew.cli.sub.agent_homes import chosen_homes, named_session
 from clew.protocol.lookups.base import LookupMisused, LookupRefused
+from clew.system.environment import own_program
 from clew.text.terminal_text import sanitize
 from clew.transcript.errors import TranscriptError
 from clew.transcript.mapping.render import plain
@@ -67,7 +67,7 @@ def pager_command() -> list[str] | None:
         command = shlex.split(os.environ.get("PAGER", "") or "less -FRX")
     except ValueError:
         return None
-    program = which(command[0]) if command else None
+    program = own_program(command[0], os.environ) if command else ""
     return [program, *command[1:]] if program else None
 
 

@@ -25,7 +25,7 @@ from clew.llm.errors import MissingCredential
 from clew.llm.http.connection import split_url
 from clew.llm.models.target import KeyCommand, Secret, Target, key_headers
 from clew.llm.wires.base import HttpRequest
-from clew.system.environment import absolute_path
+from clew.system.environment import in_project_here, own_path, own_program
 from clew.text.redact import redact, register_secrets
 
 MAX_OUTPUT_BYTES = 64 * 1024
@@ -63,8 +63,10 @@ async def issue(command: KeyCommand, who: str, *, now_s: float) -> Issued:
 
 async def printed(command: KeyCommand, who: str) -> str:
     """What the command says, from a directory that no project can fill."""
-    program = os.path.expanduser(command.argv[0])
-    env = {**os.environ, "PATH": absolute_path(os.environ.get("PATH", ""))}
+    program = own_program(command.argv[0], os.environ) or os.path.expanduser(command.argv[0])
+    if in_project_here(program):
+        raise _failed(who, program, "is not run: it lies in the project, where commands can change it")
+    env = {**os.environ, "PATH": own_path(os.environ)}
     try:
         process = await asyncio.create_subprocess_exec(
             program,

@@ -6,7 +6,7 @@ In place of the SDK's own transport, which reads lines of any length and starts 
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 
 import anyio
@@ -25,6 +25,7 @@ from clew.mcp.transport.messages import (
     answered_by,
     whole_characters,
 )
+from clew.mcp.transport.workspace_reach import Launch, path_outside, reaches_workspace
 from clew.system.process import ProcessError, ProcessSpec, ProcessStarter, RunningCommand
 from clew.system.sandbox.plan import HELD_BACK, SandboxPlan
 
@@ -57,9 +58,11 @@ class Pipes:
         env = {**around.child_env, **dict(server.env)}
         cwd = os.path.join(around.root, server.cwd)
         program = program_of(server.command, env, cwd, str(around.root))
-        plan = await self._plan(program, cwd)
+        plan = await self._plan(program, cwd, env)
         if plan is not None:
             env["TMPDIR"] = plan["tmp"]
+        elif server.sandbox:
+            env["PATH"] = path_outside(env.get("PATH", ""), (str(around.root), *around.roots()))
         command = ProcessSpec([program, *server.args], cwd, env, plan, piped=True, on_errors=self._hear_errors)
         try:
             self.running = await starter.start(command, self._hear)
@@ -68,12 +71,13 @@ class Pipes:
         self.running.ended.add_done_callback(lambda _: self._news.set())
         return self.running
 
-    async def _plan(self, program: str, cwd: str) -> SandboxPlan | None:
+    async def _plan(self, program: str, cwd: str, env: Mapping[str, str]) -> SandboxPlan | None:
         """Outside the sandbox runs only what no confined command could have changed."""
         server, around = self._server, self._around
         if not server.sandbox or around.plan is None:
             return None
-        if not runs_in_workspace(server, program, cwd, (str(around.root), *around.roots())):
+        launch = Launch(program, server.args, cwd, env)
+        if not await asyncio.to_thread(reaches_workspace, launch, (str(around.root), *around.roots())):
             return None
         words = [program, *server.args, *(word.partition("=")[2] for word in server.args)]
         needs = [path for word in words if word and os.path.lexists(path := os.path.join(cwd, word))]
@@ -190,24 +194,11 @@ def program_of(command: str, env: Mapping[str, str], cwd: str, root: str) -> str
         if not os.access(path, os.X_OK) or not os.path.isfile(path):
             raise HopelessServer(f"{command} is not a program that can be run")
         return path
-    place = os.path.realpath(root)
-    for folder in env.get("PATH", "").split(os.pathsep):
+    for folder in path_outside(env.get("PATH", ""), (root,)).split(os.pathsep):
         path = os.path.join(folder, command)
-        if not os.path.isabs(folder) or not os.access(path, os.X_OK) or not os.path.isfile(path):
-            continue
-        real = os.path.realpath(folder)
-        if real != place and not real.startswith(place.rstrip("/") + "/"):
+        if os.path.isabs(folder) and os.access(path, os.X_OK) and os.path.isfile(path):
             return path
     raise HopelessServer(f"the program {command} was not found")
-
-
-def runs_in_workspace(server: ServerDefinition, program: str, cwd: str, roots: Iterable[str]) -> bool:
-    """Whether a server's program, an argument that is a file, or its directory lies where commands can write."""
-    words = [*server.args, *(word.partition("=")[2] for word in server.args)]
-    files = [path for word in words if word and os.path.isfile(path := os.path.join(cwd, word))]
-    places = {os.path.realpath(path) for path in (program, cwd, *files)} | {os.path.normpath(program)}
-    tops = [os.path.realpath(root) for root in roots]
-    return any(place == top or place.startswith(top.rstrip("/") + "/") for place in places for top in tops)
 
 
 def end_words(pipes: Pipes) -> str:

@@ -26,8 +26,9 @@ def hash_bytes(config: bytes) -> int:
     return 32 if b"sha256" in config.lower() else 20
 
 
-def index_entries(data: bytes, *, hash_size: int = 20) -> Iterator[IndexEntry]:
-    """All entries in order. Raises IndexUnclear."""
+def index_entries(data: bytes, *, hash_size: int = 20, whole: bool = False) -> Iterator[IndexEntry]:
+    """All entries in order. Raises IndexUnclear; with `whole` also, at the end, when names stand elsewhere: in a shared
+    index, or folded into directories."""
     if len(data) < HEADER or data[:4] != b"DIRC":
         raise IndexUnclear("the index has no known form")
     version, count = struct.unpack(">II", data[4:HEADER])
@@ -52,6 +53,10 @@ def index_entries(data: bytes, *, hash_size: int = 20) -> Iterator[IndexEntry]:
         name = data[at + 40 : flags_at].hex()
         yield IndexEntry(mode, name, flags >> 12 & 3, path.decode(errors="surrogateescape"))
         at = end + 1 if version == 4 else at + (end - at + 8) // 8 * 8
+    while whole and at + 8 <= len(data) - hash_size:
+        if data[at : at + 4] in (b"link", b"sdir"):
+            raise IndexUnclear("the index leaves names to others")
+        at += 8 + int.from_bytes(data[at + 4 : at + 8])
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:

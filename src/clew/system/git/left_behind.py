@@ -42,6 +42,14 @@ _BUILT_IN_DRIVERS = {
 _DRIVER = re.compile(r"(?<![\w.=-])(filter|merge|diff)=(\S+)")
 
 
+class Judged(NamedTuple):
+    """Something that was taken away, where it is kept now, and why; or something that could not be judged."""
+
+    path: str
+    kept: str
+    why: str
+
+
 class ObeyedEntry(NamedTuple):
     """One entry of a directory that git would obey."""
 
@@ -74,12 +82,27 @@ class HeldFolder:
         except OSError:
             return None
 
+    def kinds(self) -> dict[str, bool] | None:
+        """Its entries, each with whether it is a directory; None where it may not be listed."""
+        try:
+            readable = os.open(".", LIST, dir_fd=self.descriptor)
+        except OSError:
+            return None
+        try:
+            with os.scandir(readable) as entries:
+                return {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+        finally:
+            os.close(readable)
+
     def mode(self, name: str) -> int:
         """What kind of file an entry is, links not followed; 0 when there is none."""
         try:
             return os.stat(name, dir_fd=self.descriptor, follow_symlinks=False).st_mode
         except OSError:
             return 0
+
+    def is_link(self, name: str) -> bool:
+        return stat.S_ISLNK(self.mode(name))
 
     def text(self, name: str) -> str | None:
         """A regular file of reasonable size; None for anything else that is there, empty when nothing is."""

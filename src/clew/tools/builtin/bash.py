@@ -51,8 +51,8 @@ def confined_notes(plan: SandboxPlan, ended: "ProcessEnd", output: str, secrets:
         told.append(refused_note(ended, root))
     if ended.taken:
         told.append(taken_note(ended, root))
-    if ended.judged:
-        told.append(shells().judged_note(ended, root))
+    if note := shells().judged_note(ended, root):
+        told.append(note)
     return told
 
 
@@ -263,9 +263,18 @@ class Bash(BuiltinTool[BashParams]):
         offers = secret_offers(secrets, self.session.roots[0])
         root = self.session.roots[0]
         taken = (TextBlock(text=taken_note(ended, root)),) if ended.taken else ()
-        judged = (TextBlock(text=shells().judged_note(ended, root)),) if ended.judged else ()
+        note = shells().judged_note(ended, root) if plan is not None else ""
+        judged = (TextBlock(text=note),) if note else ()
         display = (block, *taken, *judged)
-        return ToolResult(text=words, display=display, is_error=failed, failed_command=failed, offers=offers)
+        told = " ".join(one.text for one in (*taken, *judged))
+        return ToolResult(
+            text=words,
+            display=display,
+            is_error=failed,
+            failed_command=failed,
+            offers=offers,
+            notices=(told,) if told else (),
+        )
 
     def _sent_away(self, command: str, shown: str, shell: "Background") -> ToolResult:
         """The person did not want to wait for it."""

@@ -48,6 +48,15 @@ def test_looking_at_a_disk_and_work_on_other_places_is_not_denied(world: World) 
     assert denied == []
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_another_place_of_the_same_machine_is_no_way_around(world: World, mode: str) -> None:
+    lines = [line for _, line in lines_of("elsewhere_deny.txt")]
+    assert [line for line in lines if world.command(line, mode=mode) != "deny"] == []
+    harmless = [line for _, line in lines_of("elsewhere_not_denied.txt")]
+    denied = [line for line in harmless if mode != "plan" and world.command(line, mode=mode) == "deny"]
+    assert denied == []
+
+
 @pytest.mark.parametrize("unclear", UNCLEAR)
 @pytest.mark.parametrize("joined", ["{}; {}", "{} && {}", "{} | {}", "{}\n{}"])
 def test_a_part_that_cannot_be_judged_hides_no_other_part(world: World, unclear: str, joined: str) -> None:

@@ -6,6 +6,7 @@ from clew.permissions.shell.programs.tables import (
     desk,
     dev,
     disks,
+    everyday,
     files,
     git,
     machine,
@@ -27,6 +28,7 @@ PROGRAMS: dict[str, Program] = {
     **changers.PROGRAMS,
     **disks.PROGRAMS,
     **dev.PROGRAMS,
+    **everyday.PROGRAMS,
     **git.PROGRAMS,
     **wrappers.PROGRAMS,
 }

@@ -65,8 +65,6 @@ def prove_find_exec(words: list[Word], cwd: str, places: Places) -> Proof:
 
 def prove_xargs(words: list[Word], command: SimpleCommand, cwd: str, places: Places) -> Proof:
     """xargs behind a program that prints nothing but names of files below this directory."""
-    if _reads_elsewhere(command) or not _names_files(command.pipe_from):
-        return Proof("xargs takes its words from something that is not proven to list files", "xargs")
     at, marker = 1, ""
     while at < len(words) and words[at].text.startswith("-"):
         flag = words[at].text
@@ -84,12 +82,13 @@ def prove_xargs(words: list[Word], command: SimpleCommand, cwd: str, places: Pla
         else:
             return Proof(f"xargs {flag} is not proven harmless", "xargs")
     body = words[at:]
-    if marker:
-        if any(marker in word.text and word.text != marker for word in body):
-            return Proof("xargs puts names inside other words", "xargs")
-        body = [literal("x") if word.text == marker else word for word in body]
-    else:
-        body = [*body, literal("x"), literal("y")]
+    if _only_shows(body):
+        return Proof("", "xargs echo")
+    if _reads_elsewhere(command) or not _names_files(command.pipe_from):
+        return Proof("xargs takes its words from something that is not proven to list files", "xargs")
+    if marker and any(marker in word.text and word.text != marker for word in body):
+        return Proof("xargs puts names inside other words", "xargs")
+    body = _with_names(body, marker)
     source = _source(command)
     if source.words[0].text == "git" and (why := _index_hazard(cwd)):
         return Proof(why, "git ls-files")
@@ -102,6 +101,18 @@ def prove_xargs(words: list[Word], command: SimpleCommand, cwd: str, places: Pla
         if why:
             return Proof(why, "find")
     return _each([body], cwd, places, starts, wanted)
+
+
+def _with_names(body: list[Word], marker: str) -> list[Word]:
+    """The inner command with names where xargs puts them."""
+    if not marker:
+        return [*body, literal("x"), literal("y")]
+    return [literal("x") if word.text == marker else word for word in body]
+
+
+def _only_shows(body: list[Word]) -> bool:
+    """Whatever the words are, echo only shows them; xargs starts it where no program is named."""
+    return all(word.known for word in body) and (not body or (body[0].plain and body[0].text == "echo"))
 
 
 def _each(commands: list[list[Word]], cwd: str, places: Places, starts: list[str], wanted: Wanted | None) -> Proof:

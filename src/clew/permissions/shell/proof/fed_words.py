@@ -15,6 +15,7 @@ _MAX_COMMANDS = 100
 """In a longer text nobody looks for what its substitutions print: that would cost the square of its length."""
 _CONVERSION = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?[sdqbixc%]")
 _PASS_ON = word_set("tee head tail sort uniq grep sed nl column")
+_LOOKED_UP = word_set("which command type whence realpath readlink")
 _NAMED = word_set("-name -iname")
 _FILTERS = word_set("-name -iname -path -ipath -wholename -regex -iregex -mtime -mmin -newer -newermt -size -empty")
 _ACTIONS = word_set("-delete -exec -execdir -ok -okdir")
@@ -115,6 +116,8 @@ def _printed(source: SimpleCommand, variables: Variables) -> str:
         return " ".join(f"{start}/x" if filtered_find(values) else start for start in starts)
     if name in ("ls", "du", "tree"):
         return " ".join(value.text for value in values if not value.text.startswith("-")) or "."
+    if name in _LOOKED_UP and (name != "command" or any(value.text in ("-v", "-V") for value in values)):
+        return " ".join(value.text for value in values if not value.text.startswith("-"))
     if name == "cat":
         return "\n".join(redirect.body for redirect in source.redirects if redirect.body)
     return ""

@@ -14,6 +14,7 @@ from clew.permissions.files import Places
 from clew.permissions.paths import real
 from clew.system.git.layout import file_start
 
+_UNCLEAR = "it cannot be told which"
 _MAX_BYTES = 65_536
 _MAX_CANDIDATES = 12
 _MAX_LEVELS = 4
@@ -28,6 +29,15 @@ def refuse_host(name: str, places: Places) -> str:
     if not found:
         return ""  # there is none: the shell says so, and nothing runs
     return _refuse_script(found, name, places, 0)
+
+
+def takes_from_workspace(path: str, places: Places) -> bool:
+    """Whether a Python program, or an interpreter itself, is known to take code from the workspace."""
+    name = os.path.basename(path)
+    if name.startswith(("python", "pypy")):
+        return bool(_refuse_python(path, places, 0))
+    why = _refuse_script(path, name, places, 0)
+    return bool(why) and not why.startswith(_UNCLEAR)
 
 
 def _on_path(name: str) -> str:
@@ -47,14 +57,14 @@ def _refuse_script(path: str, name: str, places: Places, level: int) -> str:
     if _inside(path, places):
         return f"{name} is a program of the project itself"
     if level >= _MAX_LEVELS:
-        return f"it cannot be told which interpreter runs {name}"
+        return f"{_UNCLEAR} interpreter runs {name}"
     start = file_start(Path(path), _MAX_BYTES)
     if not start.startswith(b"#!"):
         # A program of its own, or the shim of a version manager that is one.
         return _refuse_versions(path, name, places, level) if _is_shim(path) else ""
     words = start[2:].partition(b"\n")[0].decode("utf-8", "replace").split()
     if not words:
-        return f"it cannot be told which interpreter runs {name}"
+        return f"{_UNCLEAR} interpreter runs {name}"
     interpreter = os.path.basename(words[0])
     if interpreter == "env":
         named = next((word for word in words[1:] if not word.startswith("-") and "=" not in word), "")
@@ -68,7 +78,7 @@ def _refuse_script(path: str, name: str, places: Places, level: int) -> str:
     if _is_shim(path):
         return _refuse_versions(path, name, places, level)
     unclear = b"python" in start or interpreter not in ("sh", "bash", "dash")
-    return f"it cannot be told which interpreter runs {name}" if unclear else ""
+    return f"{_UNCLEAR} interpreter runs {name}" if unclear else ""
 
 
 def _is_shim(path: str) -> bool:
@@ -85,7 +95,7 @@ def _refuse_versions(path: str, name: str, places: Places, level: int) -> str:
         if os.path.isfile(program := os.path.join(entry.path, "bin", name))
     ]
     if not found or len(found) > _MAX_CANDIDATES:
-        return f"it cannot be told which {name} the version manager starts"
+        return f"{_UNCLEAR} {name} the version manager starts"
     return next((why for one in found if (why := _refuse_script(one, name, places, level + 1))), "")
 
 

@@ -21,7 +21,7 @@ from clew.system.git.layout import find_repository
 from clew.system.sandbox.tree import NOT_SEARCHED
 from clew.text.guarded_names import secret_name, word_set
 
-_MAX_ENTRIES = 10_000
+_MAX_ENTRIES = 20_000
 _GREPS = word_set("grep egrep fgrep")
 _NAMES_ONLY = word_set(
     "-l -L -c -q --files-with-matches --files-without-match --count --quiet --silent --files --brief"
@@ -96,7 +96,7 @@ def refuse_secrets(
     follow: bool = False,
     deep: bool = True,
 ) -> str:
-    """The first secret below these directories, within bounds and not among installed packages.
+    """The first secret below these directories, not among installed packages; or that there is too much to look at.
 
     `follow`: links are followed, so none may lead out of the workspace or to a secret. `deep`: not only the first
     level is read."""
@@ -122,7 +122,9 @@ def refuse_secrets(
                     waiting.append(target)
             elif secret_name(entry.path) and wanted(entry.name) and (why := _refuse_one(entry.path, cwd, places)):
                 return why
-    return "there are too many files here to look for links that lead out" if follow and waiting else ""
+    if not waiting or (wanted is _nothing and not follow):
+        return ""
+    return f"there are too many files here to look for {'links that lead out' if follow else 'secrets'}"
 
 
 def _refuse_link(entry: "os.DirEntry[str]", target: str, cwd: str, places: Places, wanted: Wanted) -> str:
@@ -139,8 +141,8 @@ def refuse_index(cwd: str, places: Places, patterns: list[str] | None = None) ->
         return ""
     try:
         names = index_names(repository)
-    except IndexUnclear:
-        return ""
+    except IndexUnclear as problem:
+        return f"{problem}, and a secret may be in it"
     prefix = os.path.relpath(real(cwd), repository.root)
     for name in names:
         if not secret_name(name) or (patterns is not None and not _takes(patterns, name, prefix)):

@@ -20,6 +20,7 @@ from clew.permissions.shell.proof.fed_words import (
     text_behind,
     walks_from,
 )
+from clew.permissions.shell.reading.elsewhere import foreign_texts
 from clew.permissions.shell.reading.fork_bomb import is_fork_bomb
 from clew.permissions.shell.reading.glob import bash_match, matching_names
 from clew.permissions.shell.reading.lexer import Lexer
@@ -190,6 +191,8 @@ class Scan:
             if name.globs:
                 waiting += self._by_pattern(found)
                 continue
+            for foreign in foreign_texts(found, self._home):
+                self._queue(foreign.text, foreign.cwd, known=True)
             self._texts_of(found, command, variables, lexer)
             waiting += self._inner(found, command, variables)
         if waiting:

@@ -85,7 +85,7 @@ PROGRAMS: dict[str, Program] = {
         for name, versions in {
             "htop": _LONG, "hyperfine": _LONG, "ffprobe": ("-version",),
             "convert": ("-version", "--version"), "magick": ("-version", "--version"), "identify": ("-version",),
-            "gh": _LONG, "helm": ("--help",), "exiftool": ("-ver",),
+            "gh": (*_LONG, "help", "version"), "helm": ("--help",), "exiftool": ("-ver",),
         }.items()
     },
     "tokei": reader(

@@ -4,8 +4,15 @@ import re
 
 from clew.permissions.shell.programs.program import Program
 from clew.permissions.shell.programs.spec import Parsed, Spec
+from clew.permissions.shell.programs.tables.everyday import RUSTC
 from clew.text.guarded_names import word_set
 
+# The first part of a module's path has a dot; a standard package's has none.
+_GO_SYMBOL = re.compile(r"[a-z0-9]+(?:/[a-z0-9]+)*(?:\.[A-Z]\w*){0,2}|[A-Z]\w*")
+_CARGO_HELP = word_set(
+    """add bench build check clean clippy doc fetch fix fmt init install locate-project metadata new package publish
+    remove run search test tree uninstall update vendor verify-project version yank"""
+)
 _LONG = ("--version", "--help")
 _PRINTS = "With --version it prints and ends before it reads any file of the project."
 _SHIMMED = (
@@ -18,6 +25,41 @@ _PROJECT = "Runs the project's own code, tests or plug-ins: always asks, and a r
 
 def _npm_list(parsed: Parsed) -> str:
     return "" if all(not word.text.startswith(("http", "git")) for word in parsed.operands) else "names another place"
+
+
+def _npm_get(parsed: Parsed) -> str:
+    words = [word.text for word in parsed.operands]
+    return "" if words[:1] == ["get"] else "this changes package.json"
+
+
+def _first_in(*verbs: str):
+    def check(parsed: Parsed) -> str:
+        first = parsed.operands[0].text if parsed.operands else ""
+        return "" if first in verbs else f"{first or 'this form'} may change something"
+
+    return check
+
+
+def _installed(parsed: Parsed) -> str:
+    """The whole list would be fetched."""
+    listed = [word.text for word in parsed.operands] == ["list"]
+    return "" if listed and "--installed" in parsed.flags else "only what is installed is listed unasked"
+
+
+def _shows_toolchain(parsed: Parsed) -> str:
+    words = [word.text for word in parsed.operands]
+    return "" if words in ([], ["active-toolchain"], ["home"], ["profile"]) else "this form is not known to only read"
+
+
+def _main_module(parsed: Parsed) -> str:
+    return "" if "-m" in parsed.flags else "without -m it may fetch packages"
+
+
+def _standard(parsed: Parsed) -> str:
+    """Packages of the standard library: others might be fetched."""
+    words = [word.text for word in parsed.operands]
+    fine = words and len(words) <= 2 and all(map(_GO_SYMBOL.fullmatch, words))
+    return "" if fine else "only the standard library is shown unasked"
 
 
 def _targets(parsed: Parsed) -> str:
@@ -63,7 +105,14 @@ _PIP = Program(
     "switches "
     "off the question to the network whether there is a newer pip.",
     version=(*_LONG, "-V", "-h"),
-    subcommands={"list": _PIP_LIST, "freeze": _PIP_FREEZE, "show": _PIP_SHOW, "check": Spec("", "none")},
+    subcommands={
+        "cache": Spec("", "text", _first_in("dir", "list", "info")),
+        "help": Spec("", "text"),
+        "list": _PIP_LIST,
+        "freeze": _PIP_FREEZE,
+        "show": _PIP_SHOW,
+        "check": Spec("", "none"),
+    },
     code_files=("versions",),
     hosted=True,
 )
@@ -106,7 +155,7 @@ PROGRAMS: dict[str, Program] = {
     "pypy3": _PYTHON,
     "node": _SCRIPT_RUNNER,
     "ruby": _SCRIPT_RUNNER,
-    "php": _SCRIPT_RUNNER,
+    "php": _SCRIPT_RUNNER._replace(version=(*_LONG, "-v", "-h", "-m")),
     "perl": _SCRIPT_RUNNER,
     "deno": Program(audit=_SHIMMED, version=(*_LONG, "-V", "-h"), code_files=("versions",)),
     "bun": Program(
@@ -126,6 +175,8 @@ PROGRAMS: dict[str, Program] = {
             **dict.fromkeys(("root", "prefix", "bin"), Spec("-g --global", "none")),
             **dict.fromkeys(("explain", "why"), Spec("--json", "text", _npm_list)),
             "version": Spec("--json", "none"),
+            "pkg": Spec("--json", "text", _npm_get),
+            "query": Spec("-g --global", "text"),
         },
         code_files=("npmrc", "versions"),
         tails=_NPM_TAILS,
@@ -159,6 +210,7 @@ PROGRAMS: dict[str, Program] = {
         subcommands={
             **dict.fromkeys(("tree", "metadata"), Spec(_CARGO_SHOW, "none", _unconnected)),
             "locate-project": Spec("--workspace --message-format=", "none"),
+            "help": Spec("", "text", _first_in(*_CARGO_HELP)),
         },
         code_files=("rust", "cargo"),
         tails=dict.fromkeys(("build", "check", "test", "clippy", "fmt", "run", "bench", "doc"), _CARGO_RUN),
@@ -168,18 +220,29 @@ PROGRAMS: dict[str, Program] = {
     "rustc": Program(
         audit="As rustup's proxy it runs the toolchain that rust-toolchain of the project or its parents names.",
         version=(*_LONG, "-V", "-h"),
+        reads=RUSTC,
         code_files=("rust",),
     ),
     "rustup": Program(
         audit="Asks the active compiler for its version: the one that rust-toolchain names.",
         version=(*_LONG, "-V", "-h"),
-        subcommands={"show": Spec("", "none")},
+        subcommands={
+            "show": Spec("-v --verbose", "text", _shows_toolchain),
+            "toolchain": Spec("-v -q --verbose --quiet", "text", _first_in("list")),
+            **dict.fromkeys(("target", "component"), Spec("-q --installed --quiet", "text", _installed)),
+            "which": Spec("", "text"),
+        },
         code_files=("rust",),
     ),
     "go": Program(
         audit="go.mod and go.work pick the toolchain that runs, which may be fetched first.",
         version=("version", "help", "env"),
-        subcommands={"env": Spec("-json", "text", _go_names), "help": Spec("", "text")},
+        subcommands={
+            "env": Spec("-json", "text", _go_names),
+            "help": Spec("", "text"),
+            "doc": Spec("-all -short -src -u -c", "text", _standard),
+            "list": Spec("-m -json", "none", _main_module),
+        },
         code_files=("go",),
         tails=dict.fromkeys(("build", "test", "vet", "run"), _GO_RUN),
         offers=("build *", "test *", "vet *", "run ? *"),
@@ -187,7 +250,7 @@ PROGRAMS: dict[str, Program] = {
     ),
     "dotnet": Program(
         audit="global.json picks the SDK that runs, by path too.",
-        version=_LONG,
+        version=(*_LONG, "--info", "--list-sdks", "--list-runtimes"),
         code_files=("dotnet",),
         tails={"test": Spec("-v: --no-build --nologo", "text"), "build": Spec("-v: --nologo", "text")},
         offers=("test *", "build *"),
@@ -207,7 +270,7 @@ PROGRAMS: dict[str, Program] = {
             "-j=? -k -s -B -n -i -r -w --jobs=? --silent --keep-going --dry-run --always-make -O=?", "text", _targets
         ),
         offers=("? *",),
-    )._replace(version=_LONG),
+    )._replace(version=(*_LONG, "-v")),
     "gmake": Program(audit=_PRINTS, version=_LONG),
     **{
         name: _runner()
@@ -215,7 +278,7 @@ PROGRAMS: dict[str, Program] = {
     },
     **{name: _runner(offers=("? *",)) for name in sorted(word_set("npx bunx pnpx uvx pipx rake invoke"))},
     **{name: _runner(offers=("run ? *",)) for name in sorted(word_set("mise pdm hatch rye pixi"))},
-    **{name: _runner() for name in sorted(word_set("mypy pyright tsc eslint prettier black isort flake8 pylint"))},
+    **{name: _runner() for name in sorted(word_set("mypy pyright tsc eslint prettier isort flake8 pylint"))},
     **{
         name: Program(audit=_PRINTS, version=(*_LONG, "-v", "-dumpversion", "-dumpmachine"))
         for name in ("gcc", "g++", "clang", "clang++", "cc", "c++")

@@ -5,7 +5,10 @@ from clew.permissions.shell.programs.spec import Parsed
 
 
 def _tar_lists(parsed: Parsed) -> str:
-    if "-t" not in parsed.flags and "--list" not in parsed.flags:
+    extracts = parsed.flags.keys() & {"-x", "--extract", "--get"}
+    if extracts and not parsed.flags.keys() & {"-O", "--to-stdout"}:
+        return "without -O it writes files"
+    if not extracts and not parsed.flags.keys() & {"-t", "--list"}:
         return "only listing an archive is proven harmless"
     if any(":" in path.text for path in parsed.paths):
         return "a colon makes tar reach for another machine"
@@ -15,7 +18,7 @@ def _tar_lists(parsed: Parsed) -> str:
 def _lists_only(parsed: Parsed) -> str:
     return (
         ""
-        if parsed.flags.keys() & {"-l", "-v", "-Z", "-t", "-p", "-c"}
+        if parsed.flags.keys() & {"-l", "-v", "-Z", "-Z1", "-t", "-p", "-c"}
         else "only listing an archive is proven harmless"
     )
 
@@ -142,7 +145,8 @@ PROGRAMS: dict[str, Program] = {
     ),
     "diffstat": reader("-p: -w: -l -f: -s -t"),
     "tar": reader(
-        "-t -f@ -v -z -j -J --list --file=@ --verbose --gzip --bzip2 --xz --zstd --exclude= --wildcards "
+        "-t -x -O -f@ -v -z -j -J --list --extract --get --to-stdout"
+        " --file=@ --verbose --gzip --bzip2 --xz --zstd --exclude= --wildcards "
         "--no-wildcards "
         "--strip-components= --full-time --numeric-owner -a --auto-compress",
         "text",
@@ -154,7 +158,7 @@ PROGRAMS: dict[str, Program] = {
         ),
         folder_flags=("-C", "--directory", "--cd"),
     ),
-    "unzip": reader("-l -v -Z -q", "paths", _lists_only),
+    "unzip": reader("-l -v -Z -Z1 -q -t", "paths", _lists_only),
     "gzip": reader("-c -d -k -l -t -v -q --stdout --to-stdout --decompress --list --test", "paths", _to_stdout),
     "gunzip": reader("-c -k -l -t -v -q --stdout --to-stdout --list --test", "paths", _to_stdout),
     "zipinfo": reader("-1 -2 -s -m -l -v -h -t -z -T"),

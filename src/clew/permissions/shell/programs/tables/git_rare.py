@@ -18,6 +18,12 @@ def _first_is(*allowed: str):
     return check
 
 
+def _reads_only(parsed: Parsed) -> str:
+    """Otherwise it runs the commands that settings give for trailers."""
+    fine = parsed.flags.keys() & {"--parse", "--only-input"}
+    return "" if fine else "settings may name commands for trailers"
+
+
 RARE_READS: dict[str, Spec] = {
     "name-rev": Spec("--tags --refs= --exclude= --all --name-only --no-undefined --always", "text"),
     "count-objects": Spec("-v -H --verbose --human-readable", "none"),
@@ -48,6 +54,8 @@ RARE_READS: dict[str, Spec] = {
     ),
     "hash-object": Spec("-t: --no-filters", "paths", needs_operand=True),
     "rerere": Spec("", "text", _first_is("status", "diff", "remaining")),
+    "sparse-checkout": Spec("", "text", _first_is("list")),
+    "interpret-trailers": Spec("--parse --only-trailers --only-input --unfold", "paths", _reads_only),
     "stripspace": Spec("-s -c --strip-comments --comment-lines", "none"),
 }
 """`merge-tree` writes objects and has no row; `fsck --lost-found` writes files; `verify-commit` and

@@ -5,6 +5,7 @@ import re
 
 from clew.permissions.shell.programs.program import Program, reader
 from clew.permissions.shell.programs.spec import Parsed, Spec
+from clew.permissions.shell.programs.tables.everyday import shown_properties
 from clew.text.guarded_names import word_set
 
 _SERVICES = "Asks the service manager of this machine and changes nothing; flags that ask another one are left out."
@@ -144,6 +145,11 @@ def _docker_group(*verbs: str):
     return check
 
 
+def _compose_version(parsed: Parsed) -> str:
+    """Its own version; every other verb reads files of the project."""
+    return "" if [word.text for word in parsed.operands] == ["version"] else "this reads files of the project"
+
+
 def _client_only(parsed: Parsed) -> str:
     return "" if "--client" in parsed.flags else "without --client it asks the cluster"
 
@@ -151,7 +157,8 @@ def _client_only(parsed: Parsed) -> str:
 _DOCKER_LIST = "-a -q -s -l -n: -f: --all --quiet --size --last= --latest --filter= --format= --no-trunc --digests"
 _UNITS = (
     "-a -l -q -r -t: -n: -o: --all --failed --full --plain --no-legend --no-pager --quiet --type= --state= --user "
-    "--system --lines= --output= --reverse --after --before --recursive --with-dependencies --show-types"
+    "--system --lines= --output= --reverse --after --before --recursive --with-dependencies --show-types "
+    "-p: --property= --value"
 )
 _SYSTEMCTL = sorted(
     word_set(
@@ -160,8 +167,18 @@ _SYSTEMCTL = sorted(
     )
 )
 
+_lists_units = _first_in(*_SYSTEMCTL)
+
+
+def _systemctl(parsed: Parsed) -> str:
+    words = [word.text for word in parsed.operands]
+    if words[:1] == ["show"]:
+        return "" if all(map(_UNIT.fullmatch, words[1:])) and not shown_properties(parsed) else "this may show secrets"
+    return _lists_units(parsed)
+
+
 PROGRAMS: dict[str, Program] = {
-    "systemctl": reader(_UNITS, "text", _first_in(*_SYSTEMCTL), audit=_SERVICES, shows="words"),
+    "systemctl": reader(_UNITS, "text", _systemctl, audit=_SERVICES, shows="words", version=("--version", "--help")),
     "journalctl": reader(
         "-# -a -b=? -e -g: -k -l -n=? -o: -p: -q -r -t: -u: -x -S: -U: --all --boot=? --case-sensitive=? --catalog "
         "--disk-usage --dmesg --facility= --fields --full --grep= --header --identifier= --lines=? --list-boots "
@@ -286,12 +303,15 @@ PROGRAMS: dict[str, Program] = {
                 ("network", "volume", "context", "plugin", "node", "service", "stack"),
                 Spec(_DOCKER_LIST, "text", _docker_group("ls", "list")),
             ),
+            "compose": Spec("-f: --format= --short", "text", _compose_version),
+            "help": Spec("", "text"),
             "system": Spec("-v --verbose --format=", "text", _docker_group("df", "info")),
         },
     ),
     "kubectl": Program(
         audit="Only what it tells of its own settings: names of contexts and clusters, and its own version. Everything "
         "else asks the cluster.",
+        version=("--help", "-h", "help"),
         subcommands={
             "config": Spec(
                 "-o: --output= --no-headers --minify",

@@ -55,7 +55,7 @@ def _tput(parsed: Parsed) -> str:
 
 
 def _shows_limits(parsed: Parsed) -> str:
-    return "" if "-a" in parsed.flags else "only the list of limits is shown unasked"
+    return "" if parsed.flags.keys() - {"-S", "-H"} else "only limits by their letter are shown unasked"
 
 
 PROGRAMS: dict[str, Program] = {
@@ -135,7 +135,9 @@ PROGRAMS: dict[str, Program] = {
     "locale": reader("-a -m -c -k --all-locales", "text", shows="words"),
     "getconf": reader("-a", "text", shows="words"),
     "tput": reader("", "text", _tput, shows="words"),
-    "ulimit": reader("-a", "none", _shows_limits, shows="words"),
+    "ulimit": reader(
+        "-a -S -H -b -c -d -e -f -i -k -l -m -n -p -q -r -s -t -u -v -x", "none", _shows_limits, shows="words"
+    ),
     "umask": reader("-S -p", "none", shows="words"),
     "tty": reader("-s --silent --quiet", "none", shows="words"),
     "sleep": reader("", "text", _short_sleep, shows="words"),
