@@ -65,7 +65,7 @@ def test_no_group_of_an_expression_is_possessive() -> None:
 
 
 def test_every_tool_has_its_words_beside_it() -> None:
-    named = {tool.words for tool in BUILTIN}
+    named = {tool.words_file for tool in BUILTIN}
     alone = [words.name for words in (SOURCE / "tools").rglob("*.md") if not words.with_suffix(".py").exists()]
     assert [name for name in alone if name not in named] == []
 

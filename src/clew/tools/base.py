@@ -261,7 +261,7 @@ class Tool(ABC, Generic[P]):
     hint: str = ""
     """When to use it, in a few words; for the search among tools that the model was not told of in full."""
     params: ClassVar[type[Struct]]
-    words: ClassVar[str] = ""
+    words_file: ClassVar[str] = ""
     """The file beside its module that holds its description; empty: the one of the module's name."""
     untold: ClassVar[frozenset[str]] = frozenset()
     """Parameters that it takes, because models of other programs give them, and that its schema does not name."""
@@ -279,7 +279,7 @@ class Tool(ABC, Generic[P]):
         """The words the model reads: the `.md` file beside the tool's module."""
         source = sys.modules[type(self).__module__].__file__
         assert source is not None
-        file = Path(source).with_name(self.words) if self.words else Path(source).with_suffix(".md")
+        file = Path(source).with_name(self.words_file) if self.words_file else Path(source).with_suffix(".md")
         return file.read_text(encoding="utf-8").strip()
 
     def spec(self) -> ToolSpec:

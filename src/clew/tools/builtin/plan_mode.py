@@ -21,7 +21,7 @@ class EnterPlanMode(BuiltinTool[EnterPlanModeParams]):
     """The user is asked, unless a rule allows it; in plan mode there is nothing to decide."""
 
     name = "EnterPlanMode"
-    words: ClassVar[str] = "enter_plan_mode.md"
+    words_file: ClassVar[str] = "enter_plan_mode.md"
     params: ClassVar[type[Struct]] = EnterPlanModeParams
     effect: ClassVar[Effect] = "session"
 
@@ -47,7 +47,7 @@ class ExitPlanMode(BuiltinTool[ExitPlanModeParams]):
     """It decides nothing: a person does, in every permission mode."""
 
     name = "ExitPlanMode"
-    words: ClassVar[str] = "exit_plan_mode.md"
+    words_file: ClassVar[str] = "exit_plan_mode.md"
     params: ClassVar[type[Struct]] = ExitPlanModeParams
     effect: ClassVar[Effect] = "session"
 

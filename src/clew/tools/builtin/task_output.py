@@ -104,7 +104,7 @@ class TaskStop(BuiltinTool[TaskStopParams]):
     """End it, and say how it stood."""
 
     name = "TaskStop"
-    words: ClassVar[str] = "task_stop.md"
+    words_file: ClassVar[str] = "task_stop.md"
     params: ClassVar[type[Struct]] = TaskStopParams
 
     def accesses(self, params: TaskStopParams, context: ToolContext) -> tuple[Access, ...]:

@@ -1,8 +1,9 @@
 """The frame of a dialog: heading, text, field, options and hint, of which each kind fills what it needs."""
 
 from collections.abc import Sequence
+from typing import Any, cast
 
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.geometry import Size
 from textual.widget import Widget
 
@@ -117,7 +118,13 @@ class Frame(Widget, can_focus=True):
     @property
     def low(self) -> bool:
         """The screen has few rows."""
-        return self.app.size.height <= LOW_SCREEN  # also while it is being taken down
+        return self.terminal_size.height <= LOW_SCREEN
+
+    @property
+    def terminal_size(self) -> Size:
+        """Of the terminal, also while the dialog is being taken down."""
+        app = cast("App[object]", cast(Any, self).app)  # Textual does not say what its App returns
+        return app.size
 
     def part(self, child: Widget, columns: int) -> LayoutPart:
         """The rows a child wants at this width."""

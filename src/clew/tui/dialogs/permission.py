@@ -129,7 +129,7 @@ class PermissionDialog(Dialog):
         if self._saving:
             return "Space or numbers tick · Enter allows and saves · Esc back"
         scroll = " · PgUp PgDn scroll" if self.body.max_scroll_y else ""
-        if self.app.size.width < NARROW:  # answers may be out of sight: their letters are not
+        if self.terminal_size.width < NARROW:  # answers may be out of sight: their letters are not
             return f"{' '.join(option.key for option in self.options.items)} · Esc denies"
         return f"letters, numbers, or ↑ ↓ and Enter{scroll} · Esc denies and stops"
 
