@@ -80,7 +80,7 @@ def test_check_names_what_is_wrong_and_says_so_to_programs(place: Place) -> None
     assert f"not used: {broken}: there is no permission mode 'yolo'" in done.out
     assert "unknown fields, which do nothing: shiny" in done.out
     assert "there is no tool 'Nothing' here" in done.out
-    assert "7 kinds of agents; 1 definition is not used" in done.out
+    assert "8 kinds of agents; 1 definition is not used" in done.out
 
 
 def test_a_terminal_gets_no_orders_from_a_definition(place: Place) -> None:

@@ -70,10 +70,10 @@ def test_a_copy_by_fork_session_stands_as_its_source_did(place: Place) -> None:
     assert len(place.transcripts()) == 1, "BF-6"
 
 
-def test_fork_names_branch_and_does_nothing(place: Place) -> None:
+def test_fork_needs_a_session_that_goes_on(place: Place) -> None:
     session = place.run("-p", "mend the lamp", "--output-format", "json").result["session_id"]
     before = place.transcripts()[0].read_bytes()
     done = place.run("-p", "/fork look at the door", "--resume", session)
     assert (done.code, done.out) == (2, "")
-    assert "/branch" in done.err
+    assert "needs a session that goes on" in done.err
     assert [path.read_bytes() for path in place.transcripts()] == [before]

@@ -15,7 +15,7 @@ from clew.host.workspace import Workspace
 from clew.prompts.memory import Memory
 from clew.prompts.system_prompt import ENVIRONMENT, Facts, FactsProbe, build_system_prompt, is_environment
 from clew.protocol.entries import Entry, SystemPromptEntry, UserEntry
-from clew.protocol.meant_calls import ToolSpec
+from clew.protocol.meant_calls import STRUCTURED_OUTPUT, ToolSpec
 from clew.protocol.messages import text_of
 from clew.system.clock import SystemClock
 from clew.transcript.chain.conversation import Conversation
@@ -39,8 +39,8 @@ class MainPrompt(Struct, frozen=True, kw_only=True):
     without: tuple[str, ...] = ()
 
     def has(self, tool: str) -> bool:
-        """Whether the role leaves the main agent this tool."""
-        return is_chosen(tool, self.tools, self.without)
+        """Whether the role leaves the main agent this tool. The shape of an answer is asked for by the user."""
+        return tool == STRUCTURED_OUTPUT or is_chosen(tool, self.tools, self.without)
 
     @property
     def has_servers(self) -> bool:

@@ -14,7 +14,18 @@ from clew.protocol.ids import EntryId
 from clew.protocol.lookups.place import ListSessions
 from clew.protocol.lookups.rules_and_models import AllowRule, ListModels, ListRules, RemoveRule, RuleRow
 from clew.protocol.lookups.session import PreviewRewind, PreviewUndo, RewindPreviewed
-from clew.protocol.ops import Redo, RequestRecap, Rewind, SetModel, SetPermissionMode, SetTitle, SwitchSession, Undo
+from clew.protocol.ops import (
+    ForkAgent,
+    Redo,
+    RequestRecap,
+    Rewind,
+    SetCoordinator,
+    SetModel,
+    SetPermissionMode,
+    SetTitle,
+    SwitchSession,
+    Undo,
+)
 from clew.protocol.state import FileChange, SessionState
 from clew.protocol.tally import ModelUse, SideUse, Tally
 from clew.protocol.usage import Usage
@@ -197,10 +208,11 @@ def test_other_sessions_are_listed_and_switched_to() -> None:
     assert run("/new").ops == (SwitchSession(),)
     assert run("/branch").ops == (SwitchSession(resume="s-1", fork=True),)
     assert run("/branch", SessionState()).is_error
-    named = run("/fork look at the tests")
-    assert named.is_error
-    assert "/branch" in named.lines[0]
-    assert not named.ops
+    assert run("/fork look at the tests").ops == (ForkAgent(directive="look at the tests"),)
+    assert run("/fork").is_error
+    assert run("/coordinator").ops == (SetCoordinator(),)
+    assert run("/coordinator off").ops == (SetCoordinator(on=False),)
+    assert run("/coordinator maybe").is_error
 
 
 def test_version() -> None:

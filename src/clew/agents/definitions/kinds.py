@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from clew.agents.definitions.definition import AgentDefinition, DefinitionProblem, FieldChecks, Level
 from clew.agents.definitions.reading import BUILTIN_FOLDER, FOLDER_NAME, AgentFolder, DefinitionReader, GivenAgents
 from clew.agents.permits import PathBounds, ToolPlace
-from clew.agents.runner import KINDS_HEADING, AgentSpec
+from clew.agents.runner import COORDINATOR, KINDS_HEADING, AgentSpec
 from clew.agents.toolbox import is_chosen
 from clew.engine.ports import Limits
 from clew.llm.errors import LLMError, UnknownModel
@@ -107,7 +107,8 @@ class Kinds:
         off = "" if self._place.settings.agents.builtin else "; built-in agents are switched off (agents.builtin)"
         wrong = next((line for line in self._problems if f"{wanted}.md" in line or repr(wanted) in line), "")
         because = f"; {wrong}" if wrong else ""
-        there = f"kinds are {', '.join(found)}" if found else "none is defined"
+        startable = [known for known in found if known != COORDINATOR]
+        there = f"kinds are {', '.join(startable)}" if startable else "none is defined"
         raise ValueError(f"there is no agent of the kind {wanted!r}{off}{because}; {there}")
 
     def _all(self) -> Iterator[AgentDefinition]:

@@ -13,7 +13,7 @@ from clew.agents.definitions.reading import GivenAgents
 from clew.agents.runner import KINDS_HEADING
 from clew.host.workspace import Workspace, open_workspace, remember_trust
 
-BUILTIN = ("Explore", "general-purpose", "Plan", "statusline-setup", "verification", "worker")
+BUILTIN = ("coordinator", "Explore", "general-purpose", "Plan", "statusline-setup", "verification", "worker")
 
 
 class Home:
