@@ -29,6 +29,7 @@ TOPICS = (
     "screen",
     "foreign",
     "recap",
+    "agents",
 )
 TITLES = {
     "startup": "Start, steps, memory (`clew -p` against the loopback model server)",
@@ -43,6 +44,7 @@ TITLES = {
     "screen": "The full screen (through a pseudo-terminal and a screen emulator)",
     "foreign": "Other agents' sessions",
     "recap": "Ledger and recap",
+    "agents": "Child agents",
 }
 
 
