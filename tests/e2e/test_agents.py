@@ -234,3 +234,31 @@ def test_a_program_gets_one_result_per_prompt_and_closing_stdin_waits_for_agents
     results = [line["result"] for line in lines if line["type"] == "result"]
     assert results == ["heard"]
     assert [line["status"] for line in lines if line.get("subtype") == "task_notification"] == ["completed"]
+
+
+def test_ag_9_after_a_restart_a_message_goes_on_with_an_old_agent_and_its_history(serve: Serve) -> None:
+    tell = {"calls": [{"call": "SendMessage", "arguments": {"to": "scout", "message": "and then?"}}]}
+    place, server = serve(
+        [
+            {"calls": [agent("old", name="scout")]},
+            {"match": at_work_on("old"), "text": "old words"},
+            {"text": "first"},
+            tell,
+            {"match": "and then?", "text": "new words"},
+            {"text": "sent"},
+            {"text": "heard"},
+        ]
+    )
+    assert place.run("-p", "go").out == "first\n"
+    done = place.run("-c", "-p", "ask it")
+    assert done.code == 0, done.err
+    runs = list(told(place, "agent.started"))
+    assert [run.get("resumed", False) for run in runs] == [False, True]
+    assert runs[0]["child"] == runs[1]["child"]
+    ends = [event["result"] for event in told(place, "agent.ended")]
+    assert ends == ["old words", "new words"]
+    bodies = [request.body["messages"] for request in server.requests]
+    history = next(json.dumps(body) for body in bodies if "TASK old" in json.dumps(body[0]) and len(body) > 1)
+    assert "old words" in history
+    assert "and then?" in history
+    assert notices(place) == [runs[0]["child"]]
