@@ -5,6 +5,7 @@ import pytest
 from clew.commands import intents, mode
 from clew.commands.answers import ANSWERS, answer_lines
 from clew.commands.base import KeyHelp, SessionFacts
+from clew.commands.cost import agent_lines
 from clew.commands.facts import facts_after
 from clew.commands.registry import BY_NAME, COMMANDS
 from clew.parts.skills.part import BUNDLED
@@ -47,7 +48,7 @@ from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask, TaskShown
 from clew.protocol.messages import TextPart
 from clew.protocol.ops import SetEffort, SetPermissionMode, SetTheme
 from clew.protocol.standing import Standing
-from clew.protocol.state import SessionState
+from clew.protocol.state import AgentState, SessionState, session_state
 from clew.protocol.tally import ModelUse, SideUse, Tally
 from fakes.envelopes import sent
 from unit.commands.test_commands import run
@@ -331,3 +332,19 @@ def test_the_last_words_before_the_next_prompt_are_the_answer() -> None:
     for event in (asked, said("I look first."), said("It is 7."), asked, said(" "), said("And 8.")):
         facts = facts_after(sent(event), facts)
     assert facts.answers == ("It is 7.", "And 8.")
+
+
+def test_cost_names_agents_the_dearest_first() -> None:
+    rows = (
+        TaskRow(
+            task_id=TaskId("a1"), kind="agent", title="count\nfiles", agent_kind="Explore", cost_usd=0.01, tokens=900
+        ),
+        TaskRow(task_id=TaskId("a2"), kind="agent", title="write", name="scout", cost_usd=0.25, tokens=9_000),
+        TaskRow(task_id=TaskId("bash_1"), kind="shell", title="make"),
+    )
+    state = session_state(AgentState(tasks=rows))
+    lines = list(agent_lines(state))
+    assert lines[0] == "Agents: 2 agents, in the sum above"
+    assert lines[1].startswith('  scout "write": $0.2500, 9,000 tokens')
+    assert lines[2].startswith('  Explore "count files": $0.0100')
+    assert list(agent_lines(session_state(AgentState()))) == []

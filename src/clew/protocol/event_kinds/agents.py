@@ -32,7 +32,7 @@ class TaskRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     agent_kind: str = ""
     tokens: int = 0
     cost_usd: float = 0.0
-    """What an agent used; only in answers."""
+    """What a run of an agent used: in answers so far, else once it has ended."""
     age_s: float = 0.0
     """Since it was started; only in answers."""
     tail: tuple[str, ...] = ()
@@ -179,7 +179,8 @@ def tasks_after(event: TaskNews, tasks: tuple[TaskRow, ...]) -> tuple[TaskRow, .
         case TaskEnded(task_id=task_id, standing=standing):
             return _told_of(tasks, task_id, standing=standing, by=event.by, exit_code=event.exit_code, doing="")
         case AgentEnded(child=child, standing=standing):
-            return _told_of(tasks, TaskId(child), standing=standing, by=event.by, doing="")
+            used = {"tokens": event.tally.tokens, "cost_usd": event.tally.cost_usd}
+            return _told_of(tasks, TaskId(child), standing=standing, by=event.by, doing="", **used)
 
 
 def books_after(ended: AgentEnded, children: Tally, owed: tuple[AgentEnded, ...]) -> dict[str, Any]:
