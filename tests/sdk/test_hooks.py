@@ -188,12 +188,12 @@ async def test_hooks_run_where_several_turns_need_them(lab: MakeLab) -> None:
 
 async def test_a_moment_that_never_comes_is_told_at_the_start(lab: MakeLab) -> None:
     here = lab([{"text": "hi"}])
-    hooks: Any = {"SubagentStart": matching(Hook())}
+    hooks: Any = {"PermissionRequest": matching(Hook())}
     async with here.client(hooks=hooks) as client:
         info = await client.get_server_info()
         assert words(await exchange(client, "hi")) == "hi"
     assert info is not None
-    assert "SubagentStart" in info["notes"][0]
+    assert "PermissionRequest" in info["notes"][0]
 
 
 async def test_a_guard_that_would_never_run_is_refused(lab: MakeLab) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import re
 import time
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 END_BYTES = 1_000
 """How much of a child's words its parent's log keeps; all of them are in its own."""
+MAX_PAUSES = 8
+MAX_PAUSE_S = 1_800.0
+GO_ON = "[The provider's limit had stopped you. Go on where you were.]"
 REFUSED_KEY = frozenset({401, 402, 403})
 NO_MORE = r"credit balance|insufficient (?:credit|balance|funds|quota)|out of credits|quota|billing|payment"
 
@@ -65,6 +69,10 @@ class ChildRun:
         self._holds = False
         self._lent = 0
         self._left: asyncio.Event = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self._pauses = 0
+        self._until = ""
+        """When it goes on, while a provider's limit suspends it."""
         self._life: asyncio.Task[None] | None = None
         self.ended: AgentEnded | None = None
 
@@ -111,6 +119,7 @@ class ChildRun:
             "agent_kind": self.spec.kind,
             "tokens": used.tokens,
             "cost_usd": used.cost_usd,
+            **({"standing": Standing.SUSPENDED, "until": self._until} if self._until else {}),
         }
 
     def text(self) -> str:
@@ -155,6 +164,7 @@ class ChildRun:
         """End it; what it did so far stays in its log and is its report. Returns when it has ended."""
         if self.ended is None:
             self._stopped_by = self._stopped_by or by
+            self._stopping.set()
             if self._place is not None and not self._place.done():
                 self._place.cancel()
             else:
@@ -218,6 +228,11 @@ class ChildRun:
         self.runner.submit(Prompt(content=prompt, prompt_id=PromptId(new_uuid()), origin="agent"))
         while True:
             await self.runner.settled()
+            if self._may_go_on_later:
+                await self._pause()
+                if not self.runner.closed:
+                    self.runner.submit(Prompt(content=GO_ON, origin="clew"))
+                    continue
             below = self._children.below(self.agent)
             if not below or self.runner.closed or self.state.standing is not Standing.IDLE:
                 return
@@ -227,12 +242,36 @@ class ChildRun:
             finally:
                 await self.take_back()
 
+    @property
+    def _may_go_on_later(self) -> bool:
+        """A provider's limit stopped it that passes with time."""
+        limited = self.state.standing is Standing.SUSPENDED and self.state.last_reason == "model_error"
+        fatal = self.status in REFUSED_KEY or re.search(NO_MORE, self.error, re.IGNORECASE) is not None
+        patient = bool(self._children.rules.limit_pause_s) and self._pauses < MAX_PAUSES
+        return limited and patient and not fatal and not self.runner.closed
+
+    async def _pause(self) -> None:
+        """Wait the limit out, or until somebody stops it; that it waits, and until when, is in its parent's log."""
+        pause_s = min(self._children.rules.limit_pause_s * 2**self._pauses, MAX_PAUSE_S)
+        self._pauses += 1
+        self._until = (datetime.now(tz=UTC) + timedelta(seconds=pause_s)).isoformat(timespec="seconds")
+        told = AgentChanged(child=self.agent, standing=Standing.SUSPENDED, until=self._until)
+        self._children.session.publish(told, agent=self.parent)
+        self.lend()
+        try:
+            await asyncio.wait({asyncio.ensure_future(self._stopping.wait())}, timeout=pause_s)
+        finally:
+            self._until = ""
+            await self.take_back()
+        self._children.session.publish(AgentChanged(child=self.agent, standing=Standing.WORKING), agent=self.parent)
+
     def settle(self, left_running: tuple[str, ...]) -> AgentEnded:
         """How it ended. A limit, a stop or a failure gives back what was done so far, never an empty success."""
         state, reason = self.state, self.state.last_reason
         began = state.turns > 0
         standing = (state.rests or standing_after(reason)) if began else Standing.FAILED
-        if standing is Standing.STOPPED or (not began and self._stopped_by is not None):
+        cut_short = self._stopped_by is not None and (not began or standing is Standing.SUSPENDED)
+        if standing is Standing.STOPPED or cut_short:
             standing = Standing.STOPPED
             self.by = self._stopped_by or state.stopped_by or "user"
         elif standing is Standing.IDLE:

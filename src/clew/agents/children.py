@@ -45,6 +45,7 @@ class Children:
     def __init__(self, factory: "AgentFactory") -> None:
         self._factory = factory
         self.session = factory.session
+        self.rules = factory.rules
         self.slots = Slots(factory.rules.max_at_once)
         self.refusal = ""
         """Why nothing new is started: an error that every agent would meet. A person's next prompt takes it away."""

@@ -56,16 +56,22 @@ class TreeRules(Struct, frozen=True, kw_only=True):
     """A call waits so long for its child and then lets it go on in the background; 0: until its end."""
     wake_parent: bool = True
     result_bytes: int = 8_192
+    limit_pause_s: float = 0.0
+    """How long a child that a provider's limit stopped waits before it goes on, longer each time; 0: it ends."""
 
 
-def rules_of(settings: AgentSettings) -> TreeRules:
-    """The rules that the settings give."""
+LIMIT_PAUSE_S = 60.0
+
+
+def rules_of(settings: AgentSettings, *, headless: bool = False) -> TreeRules:
+    """The rules that the settings give. Where nobody is there, a limit ends a child."""
     return TreeRules(
         max_depth=settings.max_depth,
         max_at_once=settings.max_concurrent,
         auto_background_s=settings.auto_background_s,
         wake_parent=settings.wake_parent,
         result_bytes=settings.result_bytes,
+        limit_pause_s=0.0 if headless else LIMIT_PAUSE_S,
     )
 
 

@@ -4,6 +4,8 @@ import asyncio
 import time
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from clew.agents.log import SessionPort
 from clew.protocol.events import Actor, TaskChanged, TaskEnded, TaskRow, TaskStarted
 from clew.protocol.ids import AgentId, TaskId
@@ -139,7 +141,7 @@ class TaskRegistry:
         """The tail comes from what is in memory, so it costs the same for any output."""
         work = known.work
         lines = redact(work.last(TAIL_LINES * MAX_LINE_CHARS * 4)).splitlines()
-        return TaskRow(
+        row = TaskRow(
             task_id=work.task_id,
             kind=work.kind,
             title=redact(work.title),
@@ -150,8 +152,8 @@ class TaskRegistry:
             age_s=max(0.0, time.monotonic() - work.started_s),
             tail=tuple(line[-MAX_LINE_CHARS:] for line in lines if line.strip())[-TAIL_LINES:],
             output_file=work.output_file,
-            **work.more(),
         )
+        return replace(row, **work.more())
 
     def _forget_old(self) -> None:
         ended = [task_id for task_id in self._known if task_id in self._ended]

@@ -326,7 +326,7 @@ def join(
         compaction=workspace.settings.compaction,
         make_children=children_of,
         kinds=setup.kinds,
-        rules=rules_of(workspace.settings.agents),
+        rules=rules_of(workspace.settings.agents, headless=setup.request.headless),
     )
     factory.coordinate(setup.main.kind == COORDINATOR)
     limits = LimitCheck(with_steps_of(bounds, setup.main.limits), purse=budget.of(MAIN_AGENT))

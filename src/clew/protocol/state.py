@@ -138,7 +138,7 @@ class AgentState(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def figures(self) -> "AgentState":
         """Without what holds only while a process runs: this part is kept in the log."""
-        tasks = tuple(row for row in self.tasks if row.standing.open)
+        tasks = tuple(row for row in self.tasks if row.open)
         rest = replace(self, working=False, compacting=False, rests=None, ended_by="", tasks=tasks)
         queued = tuple(item for item in self.queued if item.kept)
         return replace(rest, waiting=(), queued=queued, typed=(), meter=None)
@@ -147,7 +147,7 @@ class AgentState(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """The figures of an agent whose process is gone: what was open then was interrupted. `rests`, `by`: how its log
         says that it stands, and who brought it there."""
         kept = self.figures()
-        tasks = tuple(replace(row, standing=Standing.INTERRUPTED) for row in kept.tasks)
+        tasks = tuple(replace(row, standing=Standing.INTERRUPTED, until="") for row in kept.tasks)
         queued = tuple(replace(item, held=True) for item in kept.queued)
         told = rests is standing_after(self.last_reason)
         return replace(kept, tasks=tasks, queued=queued, rests=None if told else rests, ended_by=by)
@@ -189,7 +189,7 @@ class SessionState(AgentState, frozen=True, kw_only=True):
     @property
     def session_standing(self) -> Standing:
         """How the session stands: what any agent asks comes first, then what any agent does."""
-        children = any(row.kind == "agent" and row.standing.open for row in self.tasks)
+        children = any(row.kind == "agent" and row.open for row in self.tasks)
         return self._of_all(self.standing, at_work=children or any(one.standing.open for one in self.agents.values()))
 
     @property

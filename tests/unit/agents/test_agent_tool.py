@@ -6,7 +6,7 @@ from typing import Any
 
 from clew.agents.factory import TreeRules
 from clew.agents.runner import AgentSpec
-from clew.llm.errors import AuthenticationFailed
+from clew.llm.errors import AuthenticationFailed, RateLimited
 from clew.llm.request import ModelRequest
 from clew.llm.scripted import Call, Fail, ReplyOf, Say, ScriptedModel, Wait
 from clew.permissions.conditions import with_rules
@@ -436,3 +436,40 @@ async def test_ag_3_a_denied_kind_is_an_error_that_names_the_rule_and_nothing_ru
         assert "Agent(model:helper)" in told[1]
         assert "Agent(fork)" in told[2]
         assert not place.front.of(AgentStarted)
+
+
+async def test_a_limit_of_the_provider_suspends_a_child_which_goes_on_by_itself(tmp_path: Path) -> None:
+    limited = Fail(RateLimited("rate limit reached, try again later", status=429))
+    models = scripts([agent(), Say("out")], [Call("Bash", {"command": "true"}), limited, limited, Say("all done")])
+    rules = TreeRules(limit_pause_s=0.01)
+    async with house(tmp_path, models=models, kinds=(HELPER,), rules=rules) as place:
+        await place.front.submit(SubmitPrompt(content="go"))
+        await place.front.until(TurnEnded)
+        changed: list[AgentChanged] = place.front.of(AgentChanged)
+        assert [(one.standing, bool(one.until)) for one in changed] == [
+            (Standing.SUSPENDED, True),
+            (Standing.WORKING, False),
+        ] * 2
+        assert place.front.of(AgentEnded)[0].standing is Standing.COMPLETED
+        assert result_text(place.front.of(ToolEnded)[0].result).startswith("all done")
+        assert "Go on where you were" in str(models["helper"].requests[-1].messages)
+
+
+async def test_a_suspended_child_is_shown_so_holds_no_place_and_can_be_stopped(tmp_path: Path) -> None:
+    limited = Fail(RateLimited("rate limit reached", status=429))
+
+    def below(request: ModelRequest) -> Any:
+        return limited if "first" in str(request.messages[0]) else Say("second done")
+
+    two = ReplyOf([agent("first", run_in_background=True), agent("second")])
+    models = scripts([two, Say("out"), Say("heard")], [below, below])
+    rules = TreeRules(limit_pause_s=3600, max_at_once=1)
+    async with house(tmp_path, models=models, kinds=(HELPER,), rules=rules) as place:
+        await place.front.submit(SubmitPrompt(content="go"))
+        await place.front.until(TurnEnded)
+        row = next(row for row in place.shared.registry.rows() if row.title == "look" and row.until)
+        assert (row.standing, row.open) == (Standing.SUSPENDED, True)
+        assert any(row.until for row in place.session.journal.main.state.figures().tasks), "a crash would tell of it"
+        await place.shared.registry.stop(row.task_id, "user")
+        ended = place.front.of(AgentEnded)[-1]
+        assert (ended.standing, ended.by) == (Standing.STOPPED, "user")

@@ -131,8 +131,8 @@ async def test_registering_again_takes_the_place_of_what_was_before(place: HookL
 
 async def test_a_moment_that_nobody_calls_is_told(place: HookLab) -> None:
     async with session(place, [Say("ok")]):
-        await place.front.submit(RegisterHooks(hooks=(CallbackHook(callback_id="x", moment="SubagentStart"),)))
-        assert "SubagentStart" in (await place.front.until(Notice)).text
+        await place.front.submit(RegisterHooks(hooks=(CallbackHook(callback_id="x", moment="PermissionRequest"),)))
+        assert "PermissionRequest" in (await place.front.until(Notice)).text
 
 
 async def test_who_answers_an_approval_may_change_the_input(place: HookLab) -> None:

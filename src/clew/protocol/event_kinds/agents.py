@@ -26,6 +26,8 @@ class TaskRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Who brought it to stand so; empty: it has not changed since it began."""
     exit_code: int | None = None
     doing: str = ""
+    until: str = ""
+    """When a suspended agent goes on by itself, as ISO 8601; empty: it does not."""
     background: bool = False
     """Of an agent: nobody waits for it."""
     name: str = ""
@@ -39,6 +41,11 @@ class TaskRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Its last lines, without secrets; only in answers."""
     output_file: str = ""
     """Where all of its output is; empty: nowhere."""
+
+    @property
+    def open(self) -> bool:
+        """It goes on by itself or with an answer."""
+        return self.standing.open or bool(self.until)
 
 
 class AgentFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -86,6 +93,8 @@ class AgentChanged(DurableEvent, frozen=True, kw_only=True, tag="agent.changed")
     doing: str = ""
     background: bool = False
     """From here on nobody waits for it: its parent is told of its end by a notice."""
+    until: str = ""
+    """A provider's limit suspends it; it goes on then, ISO 8601."""
 
 
 class AgentEnded(DurableEvent, frozen=True, kw_only=True, tag="agent.ended"):
@@ -175,12 +184,12 @@ def tasks_after(event: TaskNews, tasks: tuple[TaskRow, ...]) -> tuple[TaskRow, .
             return _told_of(tasks, task_id, standing=standing, by=event.by, doing=doing)
         case AgentChanged(child=child, standing=standing, doing=doing):
             beside = {"background": True} if event.background else {}
-            return _told_of(tasks, TaskId(child), standing=standing, doing=doing, **beside)
+            return _told_of(tasks, TaskId(child), standing=standing, doing=doing, until=event.until, **beside)
         case TaskEnded(task_id=task_id, standing=standing):
             return _told_of(tasks, task_id, standing=standing, by=event.by, exit_code=event.exit_code, doing="")
         case AgentEnded(child=child, standing=standing):
             used = {"tokens": event.tally.tokens, "cost_usd": event.tally.cost_usd}
-            return _told_of(tasks, TaskId(child), standing=standing, by=event.by, doing="", **used)
+            return _told_of(tasks, TaskId(child), standing=standing, by=event.by, doing="", until="", **used)
 
 
 def books_after(ended: AgentEnded, children: Tally, owed: tuple[AgentEnded, ...]) -> dict[str, Any]:
@@ -201,7 +210,7 @@ def still_owed(owed: tuple[AgentEnded, ...], told: tuple[TaskId, ...]) -> tuple[
 def _with_task(tasks: tuple[TaskRow, ...], row: TaskRow) -> tuple[TaskRow, ...]:
     """One row more; of those that have ended only the newest stay."""
     rows = [*(known for known in tasks if known.task_id != row.task_id), row]
-    ended = [known for known in rows if not known.standing.open]
+    ended = [known for known in rows if not known.open]
     dropped = {known.task_id for known in ended[: max(0, len(ended) - MAX_ENDED_TASKS)]}
     return tuple(known for known in rows if known.task_id not in dropped)
 

@@ -16,6 +16,7 @@ from clew.tools.session import BuiltinTool
 
 MAX_CHARS = 30_000
 MAX_WAIT_S = 600.0
+DEFAULT_WAIT_MS = 30_000.0
 POLL_S = 0.2
 FILTER_TIMEOUT_S = 3.0
 
@@ -25,9 +26,8 @@ class TaskOutputParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     task_id: str
     filter: Annotated[str, Meta(description="Show only lines that match this regular expression")] | None = None
-    wait: float = 0.0
-    block: bool | None = None
-    timeout: float | None = None
+    block: bool = False
+    timeout: Annotated[float, Meta(description="Milliseconds, with block")] | None = None
 
 
 class TaskOutput(BuiltinTool[TaskOutputParams]):
@@ -35,7 +35,6 @@ class TaskOutput(BuiltinTool[TaskOutputParams]):
 
     name = "TaskOutput"
     params: ClassVar[type[Struct]] = TaskOutputParams
-    untold: ClassVar[frozenset[str]] = frozenset({"block", "timeout"})
     effect: ClassVar[Effect] = "session"
     waits: ClassVar[bool] = True
 
@@ -135,11 +134,11 @@ def known_tasks(tool: BuiltinTool[TaskOutputParams] | BuiltinTool[TaskStopParams
 
 
 def wait_s(params: TaskOutputParams) -> float:
-    """How long a call waits for the end. Other programs give milliseconds, and `block`."""
-    asked = params.wait
-    if not asked and params.block:
-        asked = (params.timeout if params.timeout is not None else 30_000) / 1000
-    return min(max(asked, 0.0), MAX_WAIT_S)
+    """How long a call waits for the end."""
+    if not params.block:
+        return 0.0
+    asked_ms = params.timeout if params.timeout is not None else DEFAULT_WAIT_MS
+    return min(max(asked_ms / 1000, 0.0), MAX_WAIT_S)
 
 
 async def until_ended(work: TaskWork, up_to_s: float) -> None:
