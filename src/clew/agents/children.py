@@ -12,7 +12,7 @@ from clew.agents.child_files import AgentMeta, ChildFiles, last_words, spent_in
 from clew.agents.child_run import END_BYTES, ChildRun, Errand
 from clew.agents.forking import DIRECTIVE, FORK
 from clew.agents.outbox import Outbox
-from clew.agents.report import digest, escaped, facts_of
+from clew.agents.report import digest, escaped, facts_of, short
 from clew.agents.runner import COORDINATOR, AgentBody, AgentRunner, AgentSpec
 from clew.agents.slots import Slots
 from clew.engine.turn import Prompt
@@ -233,6 +233,8 @@ class Children:
         words = f'<agent-message from="{escaped(name)}">\n{escaped(text)}\n</agent-message>'
         runner = self._factory.find_runner(agent)
         if runner is not None and not runner.closed:
+            if agent == MAIN_AGENT:
+                self.session.notice("info", f"the agent {name} wrote to the conversation: {short(text)}", code="agent")
             runner.submit(Prompt(content=words, prompt_id=PromptId(new_uuid()), origin="agent"))
             return agent, "it reads this before its next step"
         self.reopen(agent, words, parent=sender)

@@ -27,7 +27,7 @@ from clew.protocol.events import (
     PromptWithdrawn,
     TurnEndReason,
 )
-from clew.protocol.ids import EntryId, PromptId, TaskId, new_entry_id
+from clew.protocol.ids import MAIN_AGENT, EntryId, PromptId, TaskId, new_entry_id
 from clew.protocol.messages import Part, ToolCallPart, ToolResultPart, text_of
 from clew.protocol.tally import Tally
 
@@ -306,7 +306,7 @@ class Turn:
             parent_id=self.agent.conversation.leaf,
             content=content,
             origin=origin,
-            hidden=origin in ("clew", "task"),
+            hidden=origin in ("clew", "task") or (origin == "agent" and self.agent.id == MAIN_AGENT),
             continues=continues,
             queued=queued,
             prompt_id=prompt_id,
