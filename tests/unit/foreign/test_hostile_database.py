@@ -73,6 +73,7 @@ def test_ctrl_c_ends_it(tmp_path: Path) -> None:
     path = database(tmp_path, TABLES)
     program = f"""
 import signal, os, pathlib
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests run in the background
 from clew.foreign import foreign_database
 from clew.foreign.source import Source
 foreign_database._only_reads = lambda *_: 0
