@@ -8,6 +8,7 @@ from clew.commands.base import CommandHelp
 from clew.commands.registry import catalogue
 from clew.presentation.client_link import ClientLink
 from clew.presentation.story.story import Story
+from clew.presentation.story.story_of_agents import aged
 from clew.presentation.story.telling import answered, refused, remarked, told, trimmed
 from clew.protocol.client import Client
 from clew.protocol.events import Envelope, Rewound, SessionStarted
@@ -78,6 +79,12 @@ class ScreenConversation:
         if page == self._pages:
             self._loading = False
             self._tell(history)
+
+    def age(self, now_s: float) -> bool:
+        """Whether something that is shown got older by this time: an agent that a call waits for."""
+        before = self.story
+        self.story = aged(before, now_s)
+        return self.story is not before
 
     def trim(self) -> None:
         """Forget what is far above; only while the end is followed."""

@@ -11,6 +11,7 @@ from clew.protocol.events import Event
 from clew.protocol.ids import AgentId, EntryId
 from clew.protocol.lookups.base import Answer
 from clew.protocol.messages import ToolCallPart
+from clew.protocol.standing import Standing
 
 CallState = Literal["announced", "asking", "running", "ended"]
 Level = Literal["info", "warning", "error"]
@@ -166,6 +167,19 @@ class TurnPassage(PassageBase, frozen=True, kw_only=True):
     error: bool = False
 
 
+class AgentPassage(PassageBase, frozen=True, kw_only=True):
+    """How a child agent began or ended, or that its end woke the conversation."""
+
+    text: str
+    standing: Standing | None = None
+    """How it ended; None: it goes on."""
+    against: tuple[str, ...] = ()
+    """What it says and its log speaks against."""
+    facts: tuple[str, ...] = ()
+    """What its log says that it did."""
+    figures: str = ""
+
+
 Passage = (
     PromptPassage
     | WordsPassage
@@ -179,4 +193,5 @@ Passage = (
     | PlanPassage
     | RecapPassage
     | TurnPassage
+    | AgentPassage
 )

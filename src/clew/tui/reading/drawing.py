@@ -195,4 +195,6 @@ class Drawing:
         self._pulse = None
         self._frame += self._app.animation_level != "none"
         self.activity.changed()
+        if self._conversation.age(time.time()):
+            self.soon()
         self._beat()
