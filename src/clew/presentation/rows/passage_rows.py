@@ -25,6 +25,7 @@ from clew.presentation.story.passages import (
     PromptPassage,
     ReasoningPassage,
     RecapPassage,
+    SeenPassage,
     ShellPassage,
     TurnPassage,
     WordsPassage,
@@ -241,6 +242,11 @@ def _(passage: RecapPassage, view: View) -> list[Row]:
     text = sanitize(passage.text).strip()
     rows += wrapped([Span("recap: ", "recap bold"), Span(text, "recap")], view.prose_columns)
     return marked(rows, RECAP_MARK, "accent")
+
+
+@_rows.register
+def _(passage: SeenPassage, view: View) -> list[Row]:
+    return [_rule("new since you looked", view)]
 
 
 @_rows.register

@@ -167,6 +167,10 @@ class TurnPassage(PassageBase, frozen=True, kw_only=True):
     error: bool = False
 
 
+class SeenPassage(PassageBase, frozen=True, kw_only=True):
+    """Where the part begins that came since somebody looked last."""
+
+
 class AgentPassage(PassageBase, frozen=True, kw_only=True):
     """How a child agent began or ended, or that its end woke the conversation."""
 
@@ -194,4 +198,5 @@ Passage = (
     | RecapPassage
     | TurnPassage
     | AgentPassage
+    | SeenPassage
 )
