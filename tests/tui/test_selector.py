@@ -250,6 +250,17 @@ async def test_it_fits_a_small_screen_with_many_agents() -> None:
         assert not lab.client.asked(ListTasks)
 
 
+async def test_a_dialog_has_the_place_of_the_list() -> None:
+    async with screen(size=(60, 20)) as lab:
+        await start(lab, *NAMES)
+        await lab.press("shift+down")
+        await lab.tell(TasksListed(tasks=()))
+        assert not lab.app.agents.selector.display
+        assert lab.app.screen.max_scroll_y == 0
+        await lab.press("escape")
+        assert lab.app.agents.selector.display
+
+
 def rows_of(lab: ScreenLab) -> str:
     """The list alone."""
     region = lab.app.agents.selector.region

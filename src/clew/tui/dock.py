@@ -109,6 +109,7 @@ class Dock(Vertical):
         dialog.action_of = lambda key: self._keymap.action((dialog.context,), (key,))
         self.dialog = dialog
         self.panel.display = False
+        self.screen.add_class("-asking")
         self.mount(dialog)
         self.take_focus()
         hand_over(late, dialog)
@@ -121,6 +122,7 @@ class Dock(Vertical):
         if asked:
             self._done.add(asked)
         late = self._remove()
+        self.screen.remove_class("-asking")
         self.panel.display = True
         self.take_focus()
         if not asked:

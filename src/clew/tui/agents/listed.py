@@ -19,6 +19,8 @@ class ListedAgents:
         """Those that were seen at work in the background, by their start."""
         self._took_s: dict[TaskId, float] = {}
         """How long those worked that have ended."""
+        self._tokens: dict[TaskId, int] = {}
+        """What each used when it was last seen at work."""
         self._until_s: dict[TaskId, float] = {}
         self._cleared: set[TaskId] = set()
         self.rows: tuple[TaskRow, ...] = ()
@@ -32,6 +34,8 @@ class ListedAgents:
                 if self._took_s.pop(task_id, None) is not None:  # it goes on: a start of its own
                     del self._since_s[task_id]
                 self._since_s.setdefault(task_id, now_s)
+                one = state.of(AgentId(task_id))
+                self._tokens[task_id] = (one.tally + one.children).tokens
                 self._until_s.pop(task_id, None)
                 self._cleared.discard(task_id)
             elif task_id in self._since_s:
@@ -55,13 +59,11 @@ class ListedAgents:
         """For how long it works, or did."""
         return self._took_s.get(task_id, now_s - self._since_s.get(task_id, now_s))
 
+    def tokens(self, task_id: TaskId) -> int:
+        """What it used so far, or in all."""
+        return self._tokens.get(task_id, 0)
+
     def next_expiry_s(self, now_s: float) -> float | None:
         """When the next one goes by itself."""
         shown = {row.task_id for row in self.rows}
         return min((at_s for task_id, at_s in self._until_s.items() if task_id in shown and at_s > now_s), default=None)
-
-
-def used_tokens(state: SessionState, row: TaskRow) -> int:
-    """What an agent used so far; of one that has ended what its row says."""
-    one = state.of(AgentId(row.task_id)) if row.task_id in state.agents else None
-    return (one.tally + one.children).tokens if one is not None else row.tokens

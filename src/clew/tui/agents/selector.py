@@ -8,6 +8,7 @@ from textual import events
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.timer import Timer
 
 from clew.commands.tasks import STANDING_WORDS
 from clew.protocol.agent_path import called
@@ -18,6 +19,8 @@ from clew.text.terminal_text import clip, display_width, sanitize
 from clew.tui.owning_app import app_of
 
 MAX_SHOWN = 6
+TICK_S = 1.0
+"""How often the times of those at work are drawn anew; not at all while none works."""
 
 
 class AgentSelector(ScrollView, can_focus=True):
@@ -51,7 +54,8 @@ class AgentSelector(ScrollView, can_focus=True):
         self._rows: tuple[TaskRow, ...] = ()
         self._cursor = 0
         self.viewed = MAIN_AGENT
-        self.display = False
+        self._ticks: Timer | None = None
+        self.add_class("-empty")
 
     @property
     def marked(self) -> AgentId:
@@ -71,10 +75,16 @@ class AgentSelector(ScrollView, can_focus=True):
         self._rows, self.viewed = rows, viewed
         place = next((number for number, row in enumerate(rows, start=1) if row.task_id == at), None)
         self._cursor = place if place is not None else min(self._cursor, len(rows))
-        self.display = bool(rows)
+        self.set_class(not rows, "-empty")
         self.styles.height = self._height if rows else 0
         self.virtual_size = Size(0, len(rows) + 1 if rows else 0)
         self._in_sight()
+        at_work = any(row.standing.open for row in rows)
+        if at_work and self._ticks is None and self.is_attached:
+            self._ticks = self.set_interval(TICK_S, self.refresh)
+        elif not at_work and self._ticks is not None:
+            self._ticks.stop()
+            self._ticks = None
         if not rows and self.has_focus:
             self._leave("")
 
@@ -163,11 +173,6 @@ class AgentSelector(ScrollView, can_focus=True):
         if keys:
             parts.append("x stops" if row.standing.open else "x clears")
         return called(row.agent_kind, row.name, row.title), " · ".join(filter(None, parts))
-
-    def tick(self) -> None:
-        """Time goes on for those that work."""
-        if any(row.standing.open for row in self._rows):
-            self.refresh()
 
 
 def _dot_class(row: TaskRow | None) -> str:

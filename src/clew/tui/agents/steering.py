@@ -9,7 +9,7 @@ from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.lookups.tasks import StopTask
 from clew.protocol.messages import TextPart, text_of
 from clew.protocol.ops import MessageAgent, SubmitPrompt
-from clew.tui.agents.listed import ListedAgents, used_tokens
+from clew.tui.agents.listed import ListedAgents
 from clew.tui.agents.selector import AgentSelector
 from clew.tui.conversation import ScreenConversation
 from clew.tui.dock import Dock
@@ -42,7 +42,7 @@ class AgentSteering:
         self._seen: dict[AgentId, str] = {}
         """By agent the newest that was seen of it when its view was left."""
         self.selector = AgentSelector(
-            tokens=lambda row: used_tokens(conversation.story.facts.state, row),
+            tokens=lambda row: self._listed.tokens(row.task_id),
             elapsed_s=lambda row: self._listed.elapsed_s(row.task_id, _now_s()),
             view=self.look_at,
             end=self.end,
