@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from clew.protocol.base import EventBase
+from clew.protocol.base import DurableEvent, EventBase
 from clew.protocol.events import (
     AgentChanged,
     AgentEnded,
@@ -38,7 +38,7 @@ async def end(lab: ScreenLab, name: str, standing: Standing = Standing.COMPLETED
     await say(lab, AgentEnded(child=AgentId(name), standing=standing, kind="worker", task=f"task of {name}"))
 
 
-def page(*events: EventBase) -> HistoryLoaded:
+def page(*events: DurableEvent) -> HistoryLoaded:
     return HistoryLoaded(
         events=tuple(Recorded(at="2026-11-16T07:00:00.000Z", event=event) for event in events), before=None
     )

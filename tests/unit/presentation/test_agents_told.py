@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from clew.plain.agent_progress import AgentProgress
+from clew.plain.dialogs.dialog import Shown
 from clew.plain.phrases import Look, phrased
 from clew.presentation.rows.passage_rows import View, passage_rows
 from clew.presentation.story.passages import AgentPassage, BatchPassage, Passage, PromptPassage
@@ -131,7 +132,7 @@ def test_under_a_call_stands_what_its_agent_does_now_and_what_it_used() -> None:
     assert teller.tail() == ["Bash ls | wc -l", "0 calls · 0 tokens · 2.0 s"]
     used = Usage(input_tokens=1_000, output_tokens=200)
     teller.tell(
-        AttemptEnded(reply_id=MessageId("r"), step=1, model="m", outcome="stands", usage=used, cost_usd=0.02),
+        AttemptEnded(reply_id=MessageId("r"), step=1, model="m", outcome="completed", usage=used, cost_usd=0.02),
         CHILD,
         "c1",
     )
@@ -239,5 +240,6 @@ def test_plain_says_it_in_one_line() -> None:
     teller.tell(ended(facts=AgentFacts(against=("a commit is said to be made",))))
     passage = teller.story.passages[-1]
     (piece,) = phrased(passage, Look(columns=80))
+    assert isinstance(piece, Shown)
     assert piece.text.startswith('Note: agent Explore "count files" has finished · NOT BORNE OUT by its log: a commit')
     assert piece.style == "warning"
