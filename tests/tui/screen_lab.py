@@ -67,6 +67,11 @@ class PlayedClient(PlayedLookups):
             self._number += 1
             self._told.put_nowait(Envelope(seq=self._number, at=AT, session_id=SESSION, event=event))
 
+    def tell_envelope(self, envelope: Envelope) -> None:
+        """One of another agent than the main one."""
+        self._number += 1
+        self._told.put_nowait(envelope)
+
     async def submit(self, op: Op) -> None:
         self.ops.append(op)
         if isinstance(op, Close):

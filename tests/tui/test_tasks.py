@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from clew.protocol.events import TaskEnded, TaskRow
-from clew.protocol.ids import AgentId, TaskId
+from clew.protocol.events import AgentStarted, Envelope, OpAccepted, OpRejected, TaskEnded, TaskRow
+from clew.protocol.ids import AgentId, OpId, TaskId
 from clew.protocol.lookups.base import Lookup
-from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask, TaskShown, TasksListed
+from clew.protocol.lookups.tasks import ClearTasks, ListTasks, ShowTask, StopTask, TaskShown, TasksListed
+from clew.protocol.ops import MessageAgent, SendToBackground
 from clew.protocol.standing import Standing
 from clew.tui.dialogs.registry import DialogContext, dialog_for, opens
 from clew.tui.dialogs.tasks import TasksDialog
 from tui.hosting import Host
-from tui.screen_lab import screen
+from tui.screen_lab import AT, SESSION, asks, screen
 
 RUNNING = TaskRow(task_id=TaskId("bash_1"), kind="shell", title="npm run\n dev", age_s=65, tail=("ready \x1b[31mred",))
 ENDED = TaskRow(task_id=TaskId("bash_2"), kind="shell", title="make", standing=Standing.FAILED, exit_code=2)
@@ -130,3 +131,92 @@ async def test_nothing_to_list_says_so() -> None:
     async with app.run_test(size=(60, 20)) as pilot:
         await pilot.pause()
         assert "Nothing runs or ran beside" in "\n".join(app.rows())
+
+
+PARENT = TaskRow(
+    task_id=TaskId("a1"),
+    kind="agent",
+    title="look around",
+    agent_kind="Explore",
+    name="scout",
+    tokens=1_200,
+    cost_usd=0.02,
+    age_s=65,
+)
+DEEPER = TaskRow(
+    task_id=TaskId("a2"), kind="agent", title="count", owner=AgentId("a1"), agent_kind="worker", background=True
+)
+DONE = TaskRow(task_id=TaskId("a3"), kind="agent", title="old", agent_kind="Plan", standing=Standing.COMPLETED)
+TREE = TasksListed(tasks=(DONE, CHILDS, PARENT, DEEPER))
+
+
+async def test_the_list_is_a_tree_with_kind_name_and_figures() -> None:
+    app = host(TREE)
+    async with app.run_test(size=(90, 24)) as pilot:
+        await pilot.pause()
+        shown = [row.strip() for row in app.rows() if row.strip()]
+        assert [option.value for option in app.dialog.options.items] == ["a1", "bash_3", "a2", "a3"]
+        assert any("agent Explore · named scout · 1,200 tokens · $0.0200" in row for row in shown)
+        assert any("› a2  count" in row for row in shown)
+        assert any("agent worker · in the background" in row for row in shown)
+        await pilot.press("s", "c", "o", "u", "t")
+        assert [option.value for option in app.dialog.options.items] == ["a1"]
+
+
+async def test_an_agent_is_talked_to_and_moved_to_the_background() -> None:
+    async with screen(size=(90, 30)) as lab:
+        await lab.press("shift+down")
+        await lab.tell(TREE)
+        await lab.press("enter")
+        await lab.tell(TaskShown(task=PARENT, output="all that it said\nuntil now"))
+        assert "until now" in lab.text(), "read without a call of a model"
+        await lab.press("b")
+        (moved,) = lab.client.asked(SendToBackground)
+        assert moved.task_id == "a1"
+        await lab.tell(OpRejected(op_id=moved.op_id, op="shell.to_background", reason="nothing runs"))
+        assert "Not possible: nothing runs" in lab.text()
+        await lab.press("m")
+        await lab.type("be brief")
+        await lab.press("enter")
+        (said,) = lab.client.asked(MessageAgent)
+        assert (said.to, said.text) == ("a1", "be brief")
+        await lab.tell(OpAccepted(op_id=OpId("tasks")))
+        assert "Not possible" not in lab.text()
+        await lab.press("m", "x", "escape", "s", "y")
+        assert len(lab.client.asked(MessageAgent)) == 1
+        assert [stop.task_id for stop in lab.client.asked(StopTask)] == ["a1"]
+
+
+async def test_ended_ones_are_cleared_and_one_that_ended_can_be_talked_to() -> None:
+    app = host(TREE)
+    async with app.run_test(size=(90, 24)) as pilot:
+        await pilot.press("delete")
+        assert isinstance(last(app), ClearTasks)
+        app.answer(TasksListed(tasks=(CHILDS, PARENT, DEEPER)))
+        await pilot.pause()
+        assert [option.value for option in app.dialog.options.items] == ["a1", "bash_3", "a2"]
+    app = host(TasksListed(tasks=(DONE,)))
+    async with app.run_test(size=(90, 24)) as pilot:
+        await pilot.press("enter")
+        await pilot.pause()
+        assert [option.value for option in app.dialog.options.items] == ["tell"]
+
+
+async def test_answering_goes_to_what_this_agent_asks() -> None:
+    async with screen(size=(90, 30)) as lab:
+        await lab.press("shift+down")
+        waits = TaskRow(task_id=TaskId("a2"), kind="agent", title="count", standing=Standing.WAITING)
+        await lab.tell(TasksListed(tasks=(waits,)))
+        for number, (agent, event) in enumerate(
+            (
+                ("main", AgentStarted(child=AgentId("a1"), kind="Explore", task="look")),
+                ("main", AgentStarted(child=AgentId("a2"), kind="worker", task="count")),
+                ("a1", asks(subject="first", number=1)),
+                ("a2", asks(subject="second", number=2)),
+            )
+        ):
+            lab.client.tell_envelope(Envelope(seq=number, at=AT, session_id=SESSION, event=event, agent=AgentId(agent)))
+        await lab.settle()
+        await lab.press("enter", "a")
+        assert 'main > worker "count"' in lab.text()
+        assert "second" in lab.text()

@@ -84,7 +84,7 @@ class Children:
             own = self._runs.get(parent)
             if own is not None and own.spec.kind == FORK.kind:
                 raise ValueError("a fork does not fork again: do the work yourself")
-            prompt, model = f"{DIRECTIVE}{prompt}", ""
+            title, prompt, model = title or prompt, f"{DIRECTIVE}{prompt}", ""
         try:
             runner = self._factory.make(spec, above, call=call, model=model)
         except LLMError as error:

@@ -40,6 +40,8 @@ class TaskRegistry:
         self._session = session
         self._known: dict[TaskId, _Known] = {}
         self._ended: set[TaskId] = set()
+        self._cleared: set[TaskId] = set()
+        """Those that a person does not want to see in the list any more."""
         self._given: set[TaskId] = set()
         """Ids of tasks that are about to begin, or did."""
 
@@ -59,6 +61,8 @@ class TaskRegistry:
     def add(self, work: TaskWork, owner: AgentId, *, told: bool = True) -> None:
         """It runs from now on. `told` false: whoever adds it tells of its beginning and its end."""
         self._known[work.task_id] = _Known(work, owner, told)
+        self._ended.discard(work.task_id)  # an agent that goes on
+        self._cleared.discard(work.task_id)
         self._forget_old()
         if told and not self._session.closed:
             self._session.publish(
@@ -91,7 +95,12 @@ class TaskRegistry:
     def rows(self) -> tuple[TaskRow, ...]:
         """Every task as people see it, oldest first; those that an earlier process left behind come first."""
         gone = [row for row in self._session.journal.main.state.tasks if row.task_id not in self._known]
-        return (*gone, *(self._row(known) for known in self._known.values()))
+        rows = (*gone, *(self._row(known) for known in self._known.values()))
+        return tuple(row for row in rows if row.task_id not in self._cleared)
+
+    def clear(self) -> None:
+        """Leave out of the list what has ended."""
+        self._cleared |= {row.task_id for row in self.rows() if not row.standing.open}
 
     def shown(self, task_id: str) -> tuple[TaskRow, str]:
         """One of them, with what it has put out, without secrets; of one that an earlier process left behind only its

@@ -1,18 +1,19 @@
 """/tasks: what runs beside the conversation: list, look, stop."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
 from clew.protocol.events import Actor, TaskRow
 from clew.protocol.ids import MAIN_AGENT
-from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask, TaskShown
+from clew.protocol.lookups.tasks import ClearTasks, ListTasks, ShowTask, StopTask, TaskShown
+from clew.protocol.ops import MessageAgent, SendToBackground
 from clew.protocol.standing import Standing
-from clew.text.figures import duration
+from clew.text.figures import duration, money
 
 ABOUT = CommandHelp(
     name="tasks",
-    usage="/tasks [ID | stop ID]",
-    summary="List the commands in the background, show what one printed, or stop one.",
+    usage="/tasks [ID | stop ID | background ID | tell ID WORDS | clear]",
+    summary="List commands and agents beside the conversation; show, stop, move or talk to one.",
     details=("Child agents at work are tasks too. In the full screen it is a dialog; Shift-Down opens it as well.",),
     aliases=("bashes",),
 )
@@ -44,10 +45,45 @@ def state_words(row: TaskRow) -> str:
     return f"{words} {by}".strip()
 
 
-def title_words(row: TaskRow) -> str:
-    """What it is, in one line, and whose it is where that is not the main agent's."""
-    whose = f" of agent {row.owner}" if row.owner != MAIN_AGENT else ""
-    return f"{row.task_id}{whose}  {' '.join(row.title.split())}"
+def figure_words(row: TaskRow) -> str:
+    """What an agent is and what it used so far; empty for a command."""
+    if row.kind != "agent":
+        return ""
+    name = f"named {row.name}" if row.name else ""
+    tokens = f"{row.tokens:,} tokens" if row.tokens else ""
+    spent = money(row.cost_usd) if row.cost_usd else ""
+    beside = "in the background" if row.background and row.standing.open else ""
+    return " · ".join(filter(None, (f"agent {row.agent_kind}".strip(), name, tokens, spent, beside)))
+
+
+def as_tree(tasks: Sequence[TaskRow]) -> list[tuple[int, TaskRow]]:
+    """The rows with their depth: what an agent started stands under it. What runs comes first, then the newest that
+    ended; one whose owner is not among them stands where those of the main agent do."""
+    known = {row.task_id for row in tasks if row.kind == "agent"}
+    below: dict[str, list[TaskRow]] = {}
+    for row in tasks:
+        owner = row.owner if row.owner in known and row.owner != row.task_id else MAIN_AGENT
+        below.setdefault(owner, []).append(row)
+    found: list[tuple[int, TaskRow]] = []
+
+    def put(owner: str, depth: int) -> None:
+        rows = below.pop(owner, [])
+        ordered = [row for row in rows if row.standing.open] + [row for row in reversed(rows) if not row.standing.open]
+        for row in ordered:
+            found.append((depth, row))
+            if row.kind == "agent":
+                put(row.task_id, depth + 1)
+
+    put(MAIN_AGENT, 0)
+    for owner in list(below):  # agents that name each other as their owners
+        put(owner, 0)
+    return found
+
+
+def title_words(row: TaskRow, *, whose: bool = True) -> str:
+    """What it is, in one line, and whose it is where that is not the main agent's and nothing else tells it."""
+    of = f" of agent {row.owner}" if whose and row.owner != MAIN_AGENT else ""
+    return f"{row.task_id}{of}  {' '.join(row.title.split())}"
 
 
 def listing(tasks: tuple[TaskRow, ...]) -> Iterator[str]:
@@ -55,10 +91,12 @@ def listing(tasks: tuple[TaskRow, ...]) -> Iterator[str]:
     if not tasks:
         yield "Nothing runs or ran beside the conversation."
         return
-    for row in tasks:
-        yield f"{title_words(row)}  ({state_words(row)})"
-        yield from (f"    {line}" for line in row.tail)
-    yield "/tasks ID shows what one has put out; /tasks stop ID ends one."
+    for depth, row in as_tree(tasks):
+        told = ", ".join(filter(None, (state_words(row), figure_words(row).replace(" · ", ", "))))
+        yield f"{'  ' * depth}{title_words(row, whose=not depth)}  ({told})"
+        yield from (f"{'  ' * depth}    {line}" for line in row.tail)
+    yield "/tasks ID shows what one has put out; /tasks stop ID ends one; /tasks background ID lets nobody wait for it;"
+    yield "/tasks tell ID WORDS talks to an agent; /tasks clear leaves out what has ended."
 
 
 def shown(event: TaskShown) -> Iterator[str]:
@@ -76,7 +114,13 @@ def run(context: CommandContext, argument: str) -> CommandResult:
             return CommandResult(lookups=(ListTasks(),))
         case ["stop" | "kill", task_id]:
             return CommandResult(lookups=(StopTask(task_id=task_id),))
-        case ["stop" | "kill"]:
+        case ["background", task_id]:
+            return CommandResult(ops=(SendToBackground(task_id=task_id),))
+        case ["tell", agent, _, *_]:
+            return CommandResult(ops=(MessageAgent(to=agent, text=argument.split(None, 2)[2].strip()),))
+        case ["clear"]:
+            return CommandResult(lookups=(ClearTasks(),))
+        case ["stop" | "kill" | "background" | "tell"]:
             return usage_error(ABOUT, "Which one? /tasks lists them.")
         case [task_id]:
             return CommandResult(lookups=(ShowTask(task_id=task_id),))

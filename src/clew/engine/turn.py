@@ -280,7 +280,7 @@ class Turn:
         if prompt.notices is not None:
             told = prompt.notices()
             if told.content:
-                yield self.accept(told.content, origin=prompt.origin, notices=told.tasks)
+                yield self.accept(told.content, origin=prompt.origin, notices=told.tasks, queued=queued)
             return
         yield self.accept(prompt.content, origin=prompt.origin, prompt_id=prompt.prompt_id, queued=queued)
         if made.content:
@@ -359,6 +359,7 @@ def quiet_notice(told: Notices, leaf: EntryId | None) -> PromptAccepted:
         content=told.content,
         origin="task",
         hidden=True,
+        queued=True,
         notices=told.tasks,
     )
 

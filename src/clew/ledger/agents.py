@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from clew.ledger.calls import EndedCall
 from clew.ledger.facts import AgentFact
+from clew.protocol.event_kinds.agents import AgentChanged, AgentEnded, AgentStarted
 from clew.protocol.ids import CallId, EntryId
 from clew.protocol.standing import Standing
 
@@ -34,6 +35,8 @@ class AgentsFold:
     def __init__(self) -> None:
         self._agents: dict[CallId, AgentFact] = {}
         self._in_background: set[CallId] = set()
+        self._told: set[CallId] = set()
+        """Those whose start is an event of our own log: their end is one, too."""
         self._calls: dict[str, CallId] = {}
         """The call that started an agent, by the agent's own id: notices name either."""
 
@@ -52,10 +55,37 @@ class AgentsFold:
         if len(self._agents) > KEPT:
             del self._agents[next(iter(self._agents))]
 
+    def told(self, event: AgentStarted | AgentChanged | AgentEnded, source: EntryId, turn: int) -> None:
+        """A line of our own log says how a child stands: it counts more than what calls and notices say."""
+        call = self._calls.get(event.child)
+        if isinstance(event, AgentStarted):
+            call = event.call_id or call or CallId(f"agent:{event.child}")
+            self._calls[event.child] = call
+            if call not in self._agents:
+                self.started(call, {"description": event.task, "name": event.name or event.kind}, source, turn)
+            fact = self._agents[call]
+            self._told.add(call)
+            self._agents[call] = replace(fact, standing=Standing.WORKING, background=event.background, ended_turn=-1)
+        elif call is None or call not in self._agents:
+            return
+        elif isinstance(event, AgentEnded):
+            fact = self._agents[call]
+            self._agents[call] = replace(
+                fact,
+                standing=event.standing,
+                background=event.background,
+                source=(*fact.source, source),
+                ended_turn=turn,
+            )
+        else:
+            fact = self._agents[call]
+            beside = fact.background or event.background
+            self._agents[call] = replace(fact, standing=event.standing, background=beside)
+
     def settle(self, call_id: CallId, outcome: EndedCall) -> None:
         """The call has its result; an agent in the background goes on."""
         agent = self._agents.get(call_id)
-        if agent is None:
+        if agent is None or call_id in self._told:
             return
         if outcome.is_error or not _LAUNCHED.search(outcome.text[:300]):
             self._close(agent, failed=outcome.is_error, source=outcome.source)
@@ -71,12 +101,14 @@ class AgentsFold:
     def turned(self) -> None:
         """A new request: an agent that was waited for, and did not end, was stopped with its turn."""
         for call_id, agent in self._agents.items():
-            if agent.standing.open and call_id not in self._in_background:
+            if agent.standing.open and call_id not in self._in_background and call_id not in self._told:
                 self._agents[call_id] = replace(agent, standing=Standing.STOPPED)
 
     def notice(self, text: str, source: EntryId) -> None:
         """A text that tells how an agent in the background stands; only an end changes anything."""
         agent = self._meant(text)
+        if agent is not None and agent.call_id in self._told:
+            return
         status = _NOTICE_STATUS.search(text)
         word = (status.group(1) or status.group(2)).lower() if status else "completed"
         if agent and agent.standing not in (Standing.COMPLETED, Standing.FAILED) and word in _ENDED:
@@ -110,3 +142,9 @@ class AgentsFold:
 
 def _interrupted(agent: AgentFact) -> AgentFact:
     return replace(agent, standing=Standing.INTERRUPTED) if agent.standing.open else agent
+
+
+def each_notice(text: str) -> list[str]:
+    """The notices that one message holds: several agents that ended together are told of together."""
+    found = [f"<task-notification{piece}" for piece in text.split("<task-notification")[1:]]
+    return found if len(found) > 1 else [text]

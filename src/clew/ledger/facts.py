@@ -164,6 +164,10 @@ class AgentFact(Fact, frozen=True, kw_only=True):
     standing: Standing
     """Stopped: it had not told its end when its turn ended. Interrupted: when its session's process did."""
     call_id: CallId = CallId("")
+    background: bool = False
+    """Nobody waits for it; known only of agents whose log tells of their start and end."""
+    ended_turn: int = -1
+    """The turn in which such a one ended."""
 
 
 class ErrorFact(Fact, frozen=True, kw_only=True):

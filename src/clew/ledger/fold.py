@@ -8,7 +8,7 @@ The session's title in the log: the last one of each kind, the user's first.
 from collections.abc import Iterable
 from typing import Literal
 
-from clew.ledger.agents import NOTICES, TASK
+from clew.ledger.agents import NOTICES, TASK, each_notice
 from clew.ledger.costs import CostsFold
 from clew.ledger.facts import Ledger, Limit, Recap, Said, StandingRule
 from clew.ledger.language import LanguageFold
@@ -31,6 +31,7 @@ from clew.protocol.entries import (
     TurnResultEntry,
     UserEntry,
 )
+from clew.protocol.event_kinds.agents import AgentChanged, AgentEnded, AgentStarted
 from clew.protocol.event_kinds.asks import PlanAnswered, PlanProposed
 from clew.protocol.event_kinds.context import CompactionEnded, ReceiptItem, Rewound
 from clew.protocol.event_kinds.turns import CallChanged
@@ -172,6 +173,8 @@ class LedgerFold:
             self._work.plan_asked(entry.event, self._work.call_entry(entry.event.call_id) or self._last_id)
         elif isinstance(entry, EventEntry) and isinstance(entry.event, CallChanged):
             self._work.changed(entry.event.call_id, entry.event.arguments)
+        elif isinstance(entry, EventEntry) and isinstance(entry.event, AgentStarted | AgentChanged | AgentEnded):
+            self._work.agents.told(entry.event, self._last_id or EntryId(""), self._work.turn)
         elif isinstance(entry, EventEntry) and isinstance(entry.event, Rewound):
             self._restored(entry.event)
 
@@ -245,8 +248,9 @@ class LedgerFold:
             if isinstance(part, ToolResultPart):
                 self._work.settled(part, entry.tool_use_result, entry.uuid)
         if any(mark in words[:400] for mark in NOTICES):
-            named = TASK.search(words)
-            self._work.heard(named.group(1) if named else "", words, entry.uuid)
+            for notice in each_notice(words):
+                named = TASK.search(notice)
+                self._work.heard(named.group(1) if named else "", notice, entry.uuid)
         elif words.strip() and not (is_interruption(words) or entry.is_meta or entry.is_compact_summary):
             self._prompt(words, entry, asked)
 

@@ -243,6 +243,9 @@ def _shown(call: ToolCallPart, block: ShownBlock, cwd: str) -> Deed:
             rows = f"{count(len(block.rows), 'row')} of {', '.join(block.columns)}"
             told = " · ".join(cell for cell in block.rows[0] if cell) if len(block.rows) == 1 else rows
             return Deed(verb="Used", subject=call.name, short=call.name, outcome=f": {told}")
+        case TextBlock() if call.name == "Agent":
+            subject = subject_of(call, cwd)
+            return Deed(verb="Agent", subject=subject, short=subject, outcome=f": {first_line(block.text)}")
         case TextBlock():
             return Deed(verb="Used", subject=call.name, short=call.name, outcome=f": {first_line(block.text)}")
 

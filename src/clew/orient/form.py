@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from clew.ledger.approvals import admits_refusal
-from clew.ledger.facts import FileFact, Ledger, Request, Sources
+from clew.ledger.facts import AgentFact, FileFact, Ledger, Request, Sources
 from clew.ledger.failures import left_undone
 from clew.ledger.todos import heading_of
 from clew.ledger.words import clip, flat, same_words, sentences, word_cost
@@ -24,6 +24,7 @@ _LONG = 1500
 """Characters from which a request is mostly pasted material: its first and its last sentence tell what is wanted."""
 _FILES = 3
 _COMMITS = 2
+_AGENTS = 2
 _RUNS = 2
 _ENDED = {True: "ok", False: "failed", None: ""}
 _PLAIN_COMMAND = 10
@@ -216,6 +217,14 @@ def _changed(ledger: Ledger, say: Wording) -> Iterator[Item]:
         name = "PR" if commit.kind == "pr" else commit.kind
         words = (name, commit.ref, clip(flat(commit.subject), 9), commit.url)
         yield Item(field="changed", text=" ".join(filter(None, words)), source=commit.source)
+    ended = [one for one in ledger.agents if one.background and one.ended_turn == ledger.turn]
+    for agent in ended[-_AGENTS:]:
+        word = say.finished if agent.standing is Standing.COMPLETED else say.word(agent.standing)
+        yield Item(field="changed", text=_agent_words(agent, word, say), source=agent.source)
+
+
+def _agent_words(agent: AgentFact, standing: str, say: Wording) -> str:
+    return f"{say.agent} “{clip(flat(agent.task or agent.name), 8)}”: {standing}"
 
 
 def _open(ledger: Ledger, say: Wording) -> Iterator[Item]:
@@ -234,6 +243,8 @@ def _open(ledger: Ledger, say: Wording) -> Iterator[Item]:
         text = f"{todos.done}/{len(todos.items)} {clip(flat(todos.open_items[0].content), 12)}"
         yield Item(field="open", text=text, source=todos.source)
     running = ledger.running_agents
+    for agent in [one for one in running if one.standing in (Standing.WAITING, Standing.ASKING)][-_AGENTS:]:
+        yield Item(field="open", text=_agent_words(agent, say.word(agent.standing), say), source=agent.source)
     if running:
         text = f"{len(running)} {say.agents}: {clip(flat(running[-1].task or running[-1].name), 8)}"
         yield Item(field="open", text=text, source=running[-1].source)

@@ -11,9 +11,10 @@ from clew.orient.deeds import lined
 from clew.plain.dialogs.dialog import Shown
 from clew.presentation.rows.batch_rows import call_details, level_of
 from clew.presentation.rows.block_rows import block_rows
-from clew.presentation.rows.passage_rows import FULL_LINES, SHELL_LINES, diff_remarks
+from clew.presentation.rows.passage_rows import FULL_LINES, SHELL_LINES, agent_spans, diff_remarks
 from clew.presentation.rows.spans import Row, Span, preformatted, said, wrapped
 from clew.presentation.story.passages import (
+    AgentPassage,
     AnswerPassage,
     CallShown,
     DiffPassage,
@@ -31,6 +32,7 @@ from clew.presentation.story.passages import (
 from clew.protocol.display import DiffBlock
 from clew.protocol.events import Rewound
 from clew.protocol.lookups.session import RewindPreviewed
+from clew.protocol.standing import Standing
 from clew.text.terminal_text import attachment_label, clip, sanitize
 
 Piece = Shown | Row
@@ -184,6 +186,13 @@ def _(passage: RecapPassage, look: Look) -> Iterator[Piece]:
     if passage.away:
         yield Shown(one_line(passage.away), hang="  ")
     yield Shown(f"Recap: {one_line(passage.text)}", hang="  ")
+
+
+@_phrased.register
+def _(passage: AgentPassage, look: Look) -> Iterator[Piece]:
+    good = passage.standing in (None, Standing.COMPLETED) and not passage.against
+    words = "".join(span.text for span in agent_spans(passage))
+    yield Shown(f"{WORDS['info']}{words}", "dim" if good else "warning", hang="  ")
 
 
 @_phrased.register

@@ -12,6 +12,7 @@ from msgspec import Struct
 from clew.commands.plan import opened_line
 from clew.config.schema import Density
 from clew.orient.deeds import running
+from clew.plain.agent_progress import AgentProgress
 from clew.plain.dialogs.dialog import Shown
 from clew.plain.line.screen import Screen
 from clew.plain.phrases import Look, Piece, clipped_line, one_line, phrased, phrased_call, retold_prompt
@@ -211,6 +212,7 @@ class Renderer:
         self._density: Density = density
         self._tools = tools or {}
         self._flow = WordsFlow(screen, self._look)
+        self._progress = AgentProgress()
         self._known: dict[str, Passage] = {}
         self._told: dict[str, set[str]] = {}
         """Calls that were told, by their batch."""
@@ -236,6 +238,8 @@ class Renderer:
             self.put(signs(event, self._telling(before)))
             if isinstance(event, PromptAccepted | PromptWithdrawn):
                 self._steering -= {event.prompt_id}
+        else:
+            self.put(self._progress.lines(envelope, after, self._look()))
         self._follow(before, after)
 
     def show_answer(self, answer: Answer | None, before: Story, after: Story) -> None:

@@ -4,7 +4,6 @@ import msgspec
 from msgspec import Struct
 
 from clew.protocol.events import ApprovalRequested, RuleOffer
-from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.messages import ToolCallPart
 from clew.text.terminal_text import reveal
 from clew.text.terminal_text import warnings as warnings_about
@@ -51,9 +50,9 @@ def cautions(request: ApprovalRequested, arguments: list[tuple[str, str]], bound
     return list(found)
 
 
-def origin(agent: AgentId, model: str) -> str:
-    """Who asks."""
-    who = "the main agent" if agent == MAIN_AGENT else f"agent {one_line(agent)}"
+def origin(path: str, model: str) -> str:
+    """Who asks. `path`: the way to an agent (`path_words`); empty: the main one."""
+    who = one_line(path) or "the main agent"
     return f"{who}, model {one_line(model)}" if model else who
 
 

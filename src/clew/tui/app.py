@@ -7,7 +7,7 @@ from typing import Any, cast
 from textual import events
 from textual.app import ComposeResult
 
-from clew.commands.base import CommandContext, CommandResult, KeyHelp
+from clew.commands.base import CommandContext, CommandResult
 from clew.composing.draft import DraftFile
 from clew.presentation.status import farewell
 from clew.protocol.client import Client
@@ -30,12 +30,13 @@ from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.place import FindFiles
 from clew.protocol.ops import SendQueued, SubmitPrompt
 from clew.text.terminal_text import sanitize
+from clew.tui.agents.steering import AgentSteering
 from clew.tui.conversation import ScreenConversation
 from clew.tui.dialogs.registry import dialog_named
 from clew.tui.dock import Dock
 from clew.tui.first_line import show_first_line
 from clew.tui.inputs import Commanding
-from clew.tui.options import ScreenOptions, keymap_or_problem
+from clew.tui.options import ScreenOptions, key_help, keymap_or_problem
 from clew.tui.prompt.prompt import Prompt, void
 from clew.tui.prompt.prompt_panel import PromptPanel
 from clew.tui.prompt.queue_list import QueueList
@@ -64,7 +65,7 @@ class ClewApp(TerminalApp, inherit_bindings=False):
         self.animation_level = animation(env, reduced=options.screen.reduced_motion)
         self.keymap, self._keys_problem = keymap_or_problem(options.home)
         self.conversation = ScreenConversation(
-            client, on_change=self._changed, on_answer=self._answered, on_end=self._over
+            client, on_change=self._changed, on_answer=self._answered, on_end=lambda: self.leave(self.stopping.code)
         )
         ascii_only = not speaks_unicode(env)
         self.transcript = Transcript(
@@ -88,12 +89,13 @@ class ClewApp(TerminalApp, inherit_bindings=False):
                 keymap=self.keymap,
                 commands=self.conversation.commands,
                 vim=options.screen.vim,
-                elsewhere=lambda key: self.actions.press(key),
+                elsewhere=lambda key: self.agents.press(key) or self.actions.press(key),
             ),
             send=self.conversation.send,
             look_up=self.conversation.look_up,
             keymap=self.keymap,
         )
+        self.agents = AgentSteering(self.conversation, self.drawing, self.transcript, self.bottom, self.keymap)
         self.stopping = ScreenStop(
             self.conversation,
             self.bottom,
@@ -119,6 +121,7 @@ class ClewApp(TerminalApp, inherit_bindings=False):
             offer=self.bottom.offer,
             open_dialog=self.bottom.open,
             open_help=self.open_help,
+            addressed=self.agents.addressed,
         )
         self.reading = ReadingMode(
             self.transcript,
@@ -167,6 +170,7 @@ class ClewApp(TerminalApp, inherit_bindings=False):
         yield self.queue
         yield self.find
         yield self.bottom
+        yield self.agents.selector
         yield self.drawing.footer
 
     def on_mount(self) -> None:
@@ -216,6 +220,7 @@ class ClewApp(TerminalApp, inherit_bindings=False):
         self.bottom.follow(event, story)
         self.presence.follow(envelope, story)
         self.drawing.background.follow(story)
+        self.agents.follow()
         self.queue.show(story.facts.state.queued)
         self.prompt.queued, self.prompt.held = self.queue.last is not None, self.queue.held
         self.drawing.soon()
@@ -230,9 +235,6 @@ class ClewApp(TerminalApp, inherit_bindings=False):
         home = self.options.home
         if home is not None and self.prompt.keep_draft(DraftFile(home, event.cwd, event.session_id), now_s=time.time()):
             self.drawing.hint("what you had typed and not sent is back")
-
-    def _over(self) -> None:
-        self.leave(self.stopping.code)
 
     def failure(self) -> BaseException | None:
         """What broke, of the session's two directions or of the screen."""
@@ -380,11 +382,7 @@ class ClewApp(TerminalApp, inherit_bindings=False):
 
     def _command_context(self) -> CommandContext:
         facts, screen = self.conversation.story.facts, self.settings.values()
-        return CommandContext(facts=facts, keys=self._keys(), theme=self.theme, screen=screen)
-
-    def _keys(self) -> tuple[KeyHelp, ...]:
-        rows = self.keymap.rows()
-        return tuple(KeyHelp(where=row.context, keys=", ".join(row.keys), does=row.summary) for row in rows)
+        return CommandContext(facts=facts, keys=key_help(self.keymap), theme=self.theme, screen=screen)
 
     def _carry_out(self, result: CommandResult) -> None:
         """What a command asks of the front end itself."""
@@ -397,4 +395,4 @@ class ClewApp(TerminalApp, inherit_bindings=False):
 
     def open_help(self) -> None:
         """Keys and commands."""
-        self.bottom.open(dialog_named("help", self._keys(), self.conversation.commands()))
+        self.bottom.open(dialog_named("help", key_help(self.keymap), self.conversation.commands()))

@@ -7,13 +7,17 @@ from typing import Any
 from clew.commands.base import CommandHelp
 from clew.commands.registry import catalogue
 from clew.presentation.client_link import ClientLink
+from clew.presentation.story.passages import Passage
 from clew.presentation.story.story import Story
+from clew.presentation.story.story_of_agents import aged
 from clew.presentation.story.telling import answered, refused, remarked, told, trimmed
 from clew.protocol.client import Client
 from clew.protocol.events import Envelope, Rewound, SessionStarted
+from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.lookups.session import HistoryLoaded, LoadHistory
 from clew.protocol.ops import Op
+from clew.tui.agents.view import AgentView
 
 FIRST_PAGE = 60
 """Events asked for at once on resume: the last exchange and some before it."""
@@ -40,6 +44,8 @@ class ScreenConversation:
         self._on_answer = on_answer
         self.link = ClientLink(client, on_event=self._take, on_end=on_end)
         self._loading = False
+        self.view: AgentView | None = None
+        """The agent that the pane shows; None: the main conversation."""
         self._pages = 0
         """Counts what was asked for and given up: an answer that comes too late is dropped."""
 
@@ -64,20 +70,59 @@ class ScreenConversation:
         """Lines of our own under what is there."""
         self.story = remarked(self.story, lines, level="error" if is_error else "info", command=command)
 
+    @property
+    def pane(self) -> Story:
+        """The story that the pane shows."""
+        return self.view.story if self.view is not None else self.story
+
+    def passages(self) -> tuple[tuple[Passage, ...], tuple[Passage, ...]]:
+        """Of that story what is past, and what goes on."""
+        return self.view.passages() if self.view is not None else (self.story.past, self.story.now)
+
+    def look_at(self, agent: AgentId, *, seen: str = "") -> None:
+        """Show another agent in the pane. The main story goes on meanwhile, and is shown again as it is then."""
+        self.view = AgentView(agent, self.story, seen=seen) if agent != MAIN_AGENT else None
+        self._loading = False
+        self._pages += 1
+        self.load_older()
+
     def load_older(self) -> None:
         """One page more, unless one is on its way or there is none."""
-        if self._loading or self.story.whole:
+        view, pane = self.view, self.pane
+        if self._loading or pane.whole:
             return
         self._loading = True
         self._pages += 1
         page = self._pages
-        wanted = LoadHistory(before=self.story.oldest, limit=PAGE if self.story.past else FIRST_PAGE)
-        self.look_up(wanted, lambda loaded: self._loaded(loaded, page))
+        limit = PAGE if pane.past else FIRST_PAGE
+        if view is None:
+            wanted = LoadHistory(before=pane.oldest, limit=limit)
+            self.look_up(wanted, lambda loaded: self._loaded(loaded, page))
+            return
+        wanted = LoadHistory(before=pane.oldest, limit=limit, agent=view.agent)
+
+        def arrived(done: Callable[[], None]) -> None:
+            if page == self._pages:
+                self._loading = False
+                done()
+                self._on_answer(None)
+
+        self.look_up(
+            wanted,
+            lambda loaded: arrived(lambda: view.loaded(loaded)),
+            lambda reason: arrived(lambda: view.failed(reason)),
+        )
 
     def _loaded(self, history: HistoryLoaded, page: int) -> None:
         if page == self._pages:
             self._loading = False
             self._tell(history)
+
+    def age(self, now_s: float) -> bool:
+        """Whether something that is shown got older by this time: an agent that a call waits for."""
+        before = self.story
+        self.story = aged(before, now_s)
+        return self.story is not before
 
     def trim(self) -> None:
         """Forget what is far above; only while the end is followed."""
@@ -86,9 +131,12 @@ class ScreenConversation:
 
     def _take(self, envelope: Envelope) -> None:
         self.story = told(envelope, self.story)
+        if self.view is not None:
+            self.view.take(envelope)
         if isinstance(envelope.event, SessionStarted | Rewound):
             self._loading = False
             self._pages += 1
+            self.view = None if isinstance(envelope.event, SessionStarted) else self.view
             # After what is told together with it: the first live entry is where history ends.
             asyncio.get_running_loop().call_soon(self.load_older)
         self._on_change(envelope)

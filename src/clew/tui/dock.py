@@ -44,6 +44,8 @@ class Dock(Vertical):
         self._request = ""
         self._agent = MAIN_AGENT
         """Who asked what is open."""
+        self._first = MAIN_AGENT
+        """Whose asks come first; the others follow in their order."""
         self._done: set[str] = set()
         self._next: deque[Event | Answer] = deque()
         self._story = Story()
@@ -89,7 +91,7 @@ class Dock(Vertical):
         if self.dialog is not None:
             return
         waiting = [item for item in story.facts.state.asks if item.ask.request_id not in self._done]
-        known = [item for item in waiting if opens(item.ask)]
+        known = sorted((item for item in waiting if opens(item.ask)), key=lambda item: item.agent != self._first)
         if known:
             self._ask(known[0], story, behind=len(known) - 1)
         elif self._next:
@@ -107,6 +109,7 @@ class Dock(Vertical):
         dialog.action_of = lambda key: self._keymap.action((dialog.context,), (key,))
         self.dialog = dialog
         self.panel.display = False
+        self.screen.add_class("-asking")
         self.mount(dialog)
         self.take_focus()
         hand_over(late, dialog)
@@ -119,6 +122,7 @@ class Dock(Vertical):
         if asked:
             self._done.add(asked)
         late = self._remove()
+        self.screen.remove_class("-asking")
         self.panel.display = True
         self.take_focus()
         if not asked:
@@ -173,6 +177,7 @@ class Dock(Vertical):
         """Not decided: what waits for an answer is refused, the rest is let be."""
         event.stop()
         wanted = self.dialog.wanted_command if self.dialog is not None else ""
+        self._first = self.dialog.wanted_agent if self.dialog is not None else MAIN_AGENT
         if not self.refuse(stop=False):
             self.close()
         if wanted:

@@ -39,7 +39,9 @@ class Commanding:
         offer: Callable[[Answer], None],
         open_dialog: Callable[[Dialog], None],
         open_help: Callable[[], None],
+        addressed: Callable[[TypedInput], bool] = lambda _: False,
     ) -> None:
+        """`addressed`: whether an input was for another agent, and has gone there."""
         self._conversation = conversation
         self._context = context
         self._effect = effect
@@ -47,11 +49,14 @@ class Commanding:
         """Opens a picker."""
         self._open = open_dialog
         self._open_help = open_help
+        self._addressed = addressed
 
     def take(self, typed: TypedInput) -> None:
         """One input."""
         for note in typed.notes:
             self._conversation.remark((note,))
+        if self._addressed(typed):
+            return
         match typed.meaning:
             case CommandLine(line):
                 self.run(line)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from clew.commands.base import KeyHelp
 from clew.composing.keymap import Keymap, KeymapError, load_keymap
 from clew.config.schema import ScreenSettings, TerminalNotice
 
@@ -34,3 +35,9 @@ def keymap_or_problem(home: Path | None) -> tuple[Keymap, str]:
         return (load_keymap(home) if home is not None else Keymap()), ""
     except KeymapError as error:
         return Keymap(), str(error)
+
+
+def key_help(keymap: Keymap) -> tuple[KeyHelp, ...]:
+    """Every key with what it does, for the help."""
+    rows = keymap.rows()
+    return tuple(KeyHelp(where=row.context, keys=", ".join(row.keys), does=row.summary) for row in rows)

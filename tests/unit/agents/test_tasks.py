@@ -18,7 +18,7 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import MAIN_AGENT, TaskId
 from clew.protocol.lookups.base import LookupRefused
-from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask
+from clew.protocol.lookups.tasks import ClearTasks, ListTasks, ShowTask, StopTask
 from clew.protocol.ops import SubmitPrompt
 from clew.protocol.standing import Standing
 from clew.transcript.past.reader import load
@@ -183,3 +183,13 @@ async def test_ended_tasks_are_forgotten_beyond_a_bound_and_running_ones_never(t
         assert [row.task_id for row in rows] == ["first"]
         assert len(registry.rows()) <= MAX_KNOWN + 30
         await registry.close()
+
+
+async def test_what_ended_is_cleared_from_the_list_and_stays_in_the_log(tmp_path: Path) -> None:
+    async with house(tmp_path, models=scripted("true", "sleep 3600"), mode="bypassPermissions") as place:
+        await started(place)
+        await place.front.until(TaskEnded)
+        listed = await place.front.look_up(ClearTasks())
+        assert [row.title for row in listed.tasks] == ["sleep 3600"]
+        assert [row.title for row in (await place.front.look_up(ListTasks())).tasks] == ["sleep 3600"]
+        assert len([name for name, _ in on_disk(place) if name == "TaskStarted"]) == 2

@@ -8,7 +8,7 @@ from clew.plain.dialogs.approval import ApprovalDialog
 from clew.plain.dialogs.question import read_answer
 from clew.plain.options import PlainOptions
 from clew.protocol.events import ApprovalResolved, Choice, Question, QuestionAsked, RuleOffer, TurnStarted
-from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, RequestId
+from clew.protocol.ids import CallId, RequestId
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import AnswerApproval, AnswerQuestion, Interrupt, SubmitPrompt
 from clew.text.terminal_text import display_width
@@ -18,9 +18,9 @@ from unit.plain.play import PlayedTerminal, Stage, asks, call, turn
 ALLOW = AnswerApproval(request_id=RequestId("q1"), decision="allow")
 
 
-def shown(*, arguments: dict[str, object] | None = None, agent: AgentId = MAIN_AGENT, **more: Any) -> str:
+def shown(*, arguments: dict[str, object] | None = None, path: str = "", **more: Any) -> str:
     part = ToolCallPart(id=CallId("c1"), name="Bash", arguments=arguments) if arguments is not None else None
-    dialog = ApprovalDialog(asks(**more), part, model="m", waiting=0, agent=agent)
+    dialog = ApprovalDialog(asks(**more), part, model="m", waiting=0, path=path)
     return "\n".join(line.text for line in dialog.opening()) + "\n" + dialog.prompt
 
 
@@ -42,7 +42,7 @@ def test_the_prompt_fits_60_columns() -> None:
 
 
 def test_another_agent_is_named() -> None:
-    assert "Comes from: agent helper-7, model m" in shown(agent=AgentId("helper-7"))
+    assert 'Comes from: main > worker "count\\e", model m' in shown(path='main > worker "count\x1b"')
 
 
 def test_bidi_and_invisible_characters_are_shown_as_escapes() -> None:

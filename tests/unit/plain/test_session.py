@@ -185,14 +185,16 @@ async def test_a_withdrawn_reply_that_nobody_saw_is_not_told() -> None:
         assert "half" not in stage.output
 
 
-async def test_words_of_a_sub_agent_stay_out_and_its_calls_carry_its_name() -> None:
+async def test_words_and_calls_of_a_sub_agent_stay_out() -> None:
     async with Stage() as stage:
         helper = AgentId("helper-1")
         result = ended(1, "Bash", TerminalBlock(command="ls", output="", exit_code=0))
         stage.client.push(TurnStarted(turn=1))
         stage.client.push(words("inner words"), result, agent=helper)
-        await stage.shows("* [helper-1] Ran ls: ok")
+        stage.client.push(Notice(level="info", text="heard"))
+        await stage.shows("heard")
         assert "inner words" not in stage.output
+        assert "Ran ls" not in stage.output
 
 
 async def test_an_error_ends_the_turn_and_the_prompt_returns() -> None:

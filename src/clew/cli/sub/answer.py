@@ -10,6 +10,7 @@ from clew.cli.sub.live_session import NotReached, live_session, reach_session, r
 from clew.host.remote_client import RemoteClient
 from clew.presentation.story.story import Story
 from clew.presentation.story.telling import told
+from clew.protocol.agent_path import path_words
 from clew.protocol.base import Rights
 from clew.protocol.events import Envelope, OpAccepted, OpRejected, SnapshotTaken
 from clew.protocol.ids import OpId, RequestId
@@ -93,7 +94,8 @@ class PendingAsks:
 
     def line(self, asked: OpenAsk) -> str:
         """One of them for a person: its id and the exact call."""
-        return ask_line(asked, self._story.asked_call(asked))
+        path = path_words(self._story.facts.state, asked.agent)
+        return ask_line(asked, self._story.asked_call(asked), path)
 
     async def answer(self, words: Sequence[str], why: str) -> int:
         """Send one answer; the exit code says whether it was taken. Raises ValueError for words that answer nothing."""

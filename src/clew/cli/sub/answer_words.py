@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from clew.presentation.approval_text import one_line
 from clew.protocol.events import ApprovalRequested, Ask, ElicitationRequested, PlanProposed, Question, QuestionAsked
 from clew.protocol.form_fields import fields_of
-from clew.protocol.ids import MAIN_AGENT, OpId
+from clew.protocol.ids import OpId
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import (
     AnswerApproval,
@@ -26,9 +26,9 @@ OP_ID = OpId("answer")
 ALLOW, DENY = "allow", "deny"
 
 
-def ask_line(asked: OpenAsk, call: ToolCallPart | None) -> str:
-    """One line: the request's id, its kind, who asks, and exactly what would happen."""
-    who = "" if asked.agent == MAIN_AGENT else f"  [{one_line(asked.agent)}]"
+def ask_line(asked: OpenAsk, call: ToolCallPart | None, path: str = "") -> str:
+    """One line: the request's id, its kind, exactly what would happen, and by which way its agent is reached."""
+    who = f"  [{one_line(path)}]" if path else ""
     return f"{asked.ask.request_id}  {_about(asked.ask, call)}{who}"
 
 

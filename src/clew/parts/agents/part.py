@@ -7,7 +7,7 @@ from clew.host.prompt_bytes import digest_of
 from clew.host.session import EndReason, Session
 from clew.llm.estimate import estimate_request
 from clew.protocol.ids import MAIN_AGENT
-from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask, TaskShown, TasksListed
+from clew.protocol.lookups.tasks import ClearTasks, ListTasks, ShowTask, StopTask, TaskShown, TasksListed
 from clew.protocol.ops import ForkAgent, MessageAgent, SendToBackground, SetCoordinator
 from clew.protocol.standing import Standing
 
@@ -54,7 +54,7 @@ class AgentPart(Part):
 
     def lookups(self) -> Answerers:
         """What front ends ask about tasks."""
-        return {ListTasks: self._list, ShowTask: self._show, StopTask: self._stop}
+        return {ListTasks: self._list, ShowTask: self._show, StopTask: self._stop, ClearTasks: self._clear}
 
     async def _fork(self, op: ForkAgent) -> Effect:
         if self._session.lost:
@@ -114,6 +114,10 @@ class AgentPart(Part):
         return nothing
 
     async def _list(self, lookup: ListTasks) -> TasksListed:
+        return TasksListed(tasks=self._tools.registry.rows())
+
+    async def _clear(self, lookup: ClearTasks) -> TasksListed:
+        self._tools.registry.clear()
         return TasksListed(tasks=self._tools.registry.rows())
 
     async def _show(self, lookup: ShowTask) -> TaskShown:

@@ -8,8 +8,10 @@ from clew.catalog.exporting import SUFFIXES, write_export
 from clew.catalog.found_session import OWN, FoundSession
 from clew.catalog.opening import Opened, open_found
 from clew.host.part import Answerers, OpRefused, Part, PartSession, PartSetup
+from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.lookups.session import ExportSession, HistoryLoaded, LoadHistory, SessionExported
 from clew.transcript.errors import TranscriptError
+from clew.transcript.log.store import subagent_path
 from clew.transcript.past.scrollback import Scrollback
 
 MAX_NAME_CHARS = 60
@@ -22,6 +24,8 @@ class HistoryPart(Part):
         past, self._path = setup.past, setup.past.path
         self._exports = setup.workspace.home / "exports"
         self._scrollback: Scrollback | None = None
+        self._books: dict[AgentId, Scrollback] = {}
+        """Logs of child agents that were looked at."""
         if self._path is not None:
             seed = () if self._path.exists() else past.entries  # a copy is not written yet
             self._scrollback = Scrollback(self._path, session_id=past.session_id, seed=seed)
@@ -38,8 +42,26 @@ class HistoryPart(Part):
     async def _history(self, lookup: LoadHistory) -> HistoryLoaded:
         if self._scrollback is None:
             raise OpRefused("this session is not kept, so there is no history to load")
+        if lookup.agent != MAIN_AGENT:
+            return await self._of_agent(lookup)
         leaf = self._session.journal.main.conversation.leaf
         page = await asyncio.to_thread(self._scrollback.page, lookup.before, lookup.limit, leaf)
+        return HistoryLoaded(events=page.events, before=page.before)
+
+    async def _of_agent(self, lookup: LoadHistory) -> HistoryLoaded:
+        """The log of a child agent, whether it works or has ended."""
+        assert self._path is not None
+        try:
+            path = subagent_path(self._path, lookup.agent)
+        except TranscriptError as error:
+            raise OpRefused(f"there is no agent {lookup.agent!r}") from error
+        if not os.access(path, os.R_OK):
+            raise OpRefused(f"there is no transcript of the agent {lookup.agent} that can be read")
+        book = self._books.get(lookup.agent)
+        if book is None:
+            book = Scrollback(path, session_id=self._session.started.session_id, sidechain=True)
+            self._books[lookup.agent] = book
+        page = await asyncio.to_thread(book.page, lookup.before, lookup.limit, None)
         return HistoryLoaded(events=page.events, before=page.before)
 
     async def _export(self, lookup: ExportSession) -> SessionExported:

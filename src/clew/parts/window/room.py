@@ -41,7 +41,7 @@ class WindowRoom:
             self._own.agent,
             self._setup.workspace.settings.compaction,
             meter=self._meter,
-            live=SessionLiveState(toolbox, lambda: self._own.session.runners),
+            live=SessionLiveState(toolbox, lambda: self._own.session.journal.main.state),
             forget_reads=toolbox.session.forget_reads,
             log=self._setup.log,
             consent=self._consent,

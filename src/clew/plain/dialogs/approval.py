@@ -16,7 +16,6 @@ from clew.presentation.approval_text import (
 from clew.presentation.edit_preview import EDITS, TOLD, TextReplacement, change_lines, change_words, changes_of
 from clew.presentation.rows.spans import plain
 from clew.protocol.events import ApprovalRequested
-from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import AnswerApproval, Answerer
 from clew.text.terminal_text import reveal
@@ -43,10 +42,10 @@ class ApprovalDialog:
         *,
         model: str,
         waiting: int,
-        agent: AgentId = MAIN_AGENT,
+        path: str = "",
     ) -> None:
         self._request = request
-        self._agent = agent
+        self._path = path
         self._model = model
         self._waiting = waiting
         """Further requests behind this one."""
@@ -86,7 +85,7 @@ class ApprovalDialog:
             lines.append(Shown(f"  and {hidden} more arguments"))
         lines += [Shown(f"Careful: {text}", "warning") for text in cautions(request, self._arguments, BOUNDS)]
         lines.append(Shown(f"Why it asks: {one_line(request.why)}"))
-        lines.append(Shown(f"Comes from: {origin(self._agent, self._model)}"))
+        lines.append(Shown(f"Comes from: {origin(self._path, self._model)}"))
         if request.offers:
             lines.append(Shown(f'"Always" would save exactly this; it {HOLDS[request.offers[0].scope]}:'))
             for number, offer in enumerate(request.offers, start=1):

@@ -14,11 +14,13 @@ from clew.plain.line.editor import Editor
 from clew.plain.line.screen import Screen
 from clew.plain.line.terminal import Terminal
 from clew.presentation.story.story import Story
+from clew.protocol.agent_path import path_words
 from clew.protocol.events import ApprovalRequested, Ask, ElicitationRequested, PlanProposed, QuestionAsked
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.lookups.base import Lookup
 from clew.protocol.ops import Answerer, Op, declined, kind_of, to_agent
 from clew.protocol.state import OpenAsk
+from clew.text.terminal_text import sanitize
 
 NOBODY = "The input has ended."
 
@@ -112,7 +114,9 @@ class AskQueue:
             self._screen.line("(no longer asked)", "dim")
         behind = len(asks) + len(offers) - 1
         if asks:
-            self._open(dialog_of(asks[0], story, behind=behind), asks[0].agent)
+            self._open(
+                dialog_of(asks[0], story, behind=behind), asks[0].agent, path_words(story.facts.state, asks[0].agent)
+            )
         elif offers:
             self._open(offers[0])
         elif self._draft:
@@ -172,11 +176,13 @@ class AskQueue:
         """The turn is being stopped: nothing that waits now is asked any more."""
         self._done.update(item.request_id for item in story.facts.state.waiting)
 
-    def _open(self, dialog: LineDialog, agent: AgentId = MAIN_AGENT) -> None:
+    def _open(self, dialog: LineDialog, agent: AgentId = MAIN_AGENT, path: str = "") -> None:
         self._agent = agent
         self._screen.hide_input()
         self._draft = self._editor.take() or self._draft
         self._dialog = dialog
+        if path and not isinstance(dialog, ApprovalDialog):  # which says it itself, with the model
+            self._show((Shown(f"Comes from: {sanitize(path, one_line=True)}"),))
         self._show(self._dialog.opening())
         self._terminal.keys(raw=True)
         self._terminal.discard_input()
@@ -210,7 +216,9 @@ def dialog_of(item: OpenAsk, story: Story, *, behind: int) -> LineDialog:
     match item.ask:
         case ApprovalRequested() as ask:
             call = story.asked_call(item)
-            return ApprovalDialog(ask, call, model=story.facts.model, waiting=behind, agent=item.agent)
+            return ApprovalDialog(
+                ask, call, model=story.facts.model, waiting=behind, path=path_words(story.facts.state, item.agent)
+            )
         case QuestionAsked() as ask:
             return QuestionLines(ask)
         case ElicitationRequested() as ask:

@@ -13,6 +13,7 @@ from clew.presentation.plan_text import plan_name
 from clew.presentation.rows import late
 from clew.presentation.rows.spans import EMPTY, Row, Span, clipped, preformatted, prose_columns, said, width_of, wrapped
 from clew.presentation.story.passages import (
+    AgentPassage,
     AnswerPassage,
     BatchPassage,
     DiffPassage,
@@ -24,12 +25,14 @@ from clew.presentation.story.passages import (
     PromptPassage,
     ReasoningPassage,
     RecapPassage,
+    SeenPassage,
     ShellPassage,
     TurnPassage,
     WordsPassage,
 )
 from clew.protocol.events import CompactionEnded
 from clew.protocol.lookups.session import PlanShown
+from clew.protocol.standing import Standing
 from clew.text.figures import count
 from clew.text.terminal_text import attachment_label, display_width, sanitize
 
@@ -41,6 +44,8 @@ TRACE_ROWS = 2
 """Of words that do not count."""
 SHELL_LINES = 12
 FULL_LINES = 2_000
+_ENDED = {None: (CLEW_MARK, "dim"), Standing.COMPLETED: ("● ", "success"), Standing.FAILED: ("✗ ", "error")}
+"""The mark of an agent's line, by how it stands; any other standing has been stopped by somebody."""
 _LEVELS = {"info": "notice", "warning": "warning", "error": "error"}
 _WORDS = {"info": "", "warning": "Warning: ", "error": "Error: "}
 
@@ -246,6 +251,29 @@ def _(passage: RecapPassage, view: View) -> list[Row]:
     text = sanitize(passage.text).strip()
     rows += wrapped([Span("recap: ", "recap bold"), Span(text, "recap")], view.prose_columns)
     return marked(rows, RECAP_MARK, "accent")
+
+
+@_rows.register
+def _(passage: SeenPassage, view: View) -> list[Row]:
+    return [_rule("new since you looked", view)]
+
+
+@_rows.register
+def _(passage: AgentPassage, view: View) -> list[Row]:
+    mark, style = _ENDED.get(passage.standing, ("◌ ", "warning"))
+    rows = wrapped(agent_spans(passage), view.text_columns)
+    return marked(rows, mark, style, every=passage.standing is None)
+
+
+def agent_spans(passage: AgentPassage) -> list[Span]:
+    """How it ended first, then what is not borne out, then what code read in its log, and the figures."""
+    style = {Standing.FAILED: "error", None: "notice"}.get(passage.standing, "")
+    spans = [Span(sanitize(passage.text, one_line=True), style)]
+    for mark in passage.against:
+        words = f"NOT BORNE OUT by its log: {sanitize(mark, one_line=True)}"
+        spans += [Span(" · ", "dim"), Span(words, "error bold")]
+    rest = [sanitize(part, one_line=True) for part in (*passage.facts, passage.figures) if part]
+    return [*spans, *([Span(f" · {' · '.join(rest)}", "dim")] if rest else [])]
 
 
 @_rows.register

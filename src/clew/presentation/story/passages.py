@@ -11,6 +11,7 @@ from clew.protocol.events import Event
 from clew.protocol.ids import AgentId, EntryId
 from clew.protocol.lookups.base import Answer
 from clew.protocol.messages import ToolCallPart
+from clew.protocol.standing import Standing
 
 CallState = Literal["announced", "asking", "running", "ended"]
 Level = Literal["info", "warning", "error"]
@@ -168,6 +169,23 @@ class TurnPassage(PassageBase, frozen=True, kw_only=True):
     error: bool = False
 
 
+class SeenPassage(PassageBase, frozen=True, kw_only=True):
+    """Where the part begins that came since somebody looked last."""
+
+
+class AgentPassage(PassageBase, frozen=True, kw_only=True):
+    """How a child agent began or ended, or that its end woke the conversation."""
+
+    text: str
+    standing: Standing | None = None
+    """How it ended; None: it goes on."""
+    against: tuple[str, ...] = ()
+    """What it says and its log speaks against."""
+    facts: tuple[str, ...] = ()
+    """What its log says that it did."""
+    figures: str = ""
+
+
 Passage = (
     PromptPassage
     | WordsPassage
@@ -181,4 +199,6 @@ Passage = (
     | PlanPassage
     | RecapPassage
     | TurnPassage
+    | AgentPassage
+    | SeenPassage
 )

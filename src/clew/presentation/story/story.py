@@ -21,6 +21,15 @@ LATE = 60
 """So far back a passage may still change: labels come after the turn, withdrawn replies before the next."""
 
 
+class ChildAtWork(Struct, frozen=True, kw_only=True):
+    """A child agent that a call of the main one waits for."""
+
+    call_id: CallId
+    since: str
+    doing: str = ""
+    """Its newest deed, or what it is at."""
+
+
 class Story(Struct, frozen=True, kw_only=True):
     """All that a front end shows. Nothing in it depends on how wide a screen is."""
 
@@ -38,6 +47,8 @@ class Story(Struct, frozen=True, kw_only=True):
     """MCP servers of the project that do."""
     child_calls: dict[tuple[AgentId, CallId], ToolCallPart] = {}
     """Calls of agents beside the main one that have not ended. Two agents may use one id for two calls."""
+    children: dict[AgentId, ChildAtWork] = {}
+    """Child agents that calls wait for."""
     older: EntryId | None = None
     """Where the history that is not loaded yet ends."""
     whole: bool = True

@@ -21,6 +21,7 @@ from clew.presentation.story.passages import (
     WordsPassage,
 )
 from clew.presentation.story.story import LATE, Story, added, fold, known, put, settled, with_call
+from clew.presentation.story.wake_line import woken
 from clew.protocol.display import TableBlock
 from clew.protocol.events import (
     ApprovalRequested,
@@ -117,7 +118,7 @@ def _trace(passage: Passage) -> WordsPassage | None:
 @fold.register
 def _(event: PromptAccepted, story: Story, at: str) -> Story:
     if event.hidden or event.origin in ("shell", "clew"):
-        return story
+        return woken(event, story, at)
     if not event.queued:
         story = _turned(story)
     parts = () if isinstance(event.content, str) else event.content

@@ -4,13 +4,10 @@ from msgspec.structs import replace
 
 from clew.commands.base import SessionFacts
 from clew.commands.facts import facts_after, facts_with
-from clew.presentation.story import story_of_remarks, story_of_turns
+from clew.presentation.story import story_of_agents, story_of_remarks, story_of_turns
 from clew.presentation.story.activity import activity_after
-from clew.presentation.story.call_deeds import call_deeds
 from clew.presentation.story.passages import (
     AnswerPassage,
-    BatchPassage,
-    CallShown,
     Level,
     LinesPassage,
     NotePassage,
@@ -18,36 +15,25 @@ from clew.presentation.story.passages import (
     PromptPassage,
 )
 from clew.presentation.story.story import Story, added, fold, settled
+from clew.presentation.story.story_of_agents import child_told
 from clew.presentation.story.story_of_remarks import before_recap
-from clew.presentation.story.story_of_turns import ended_call
-from clew.protocol.events import (
-    CallChanged,
-    Envelope,
-    PartCompleted,
-    PromptAccepted,
-    Recorded,
-    Rewound,
-    SessionStarted,
-    ToolEnded,
-    TurnEnded,
-)
+from clew.protocol.events import Envelope, PromptAccepted, Recorded, Rewound, SessionStarted
 from clew.protocol.ids import MAIN_AGENT, EntryId
 from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.session import HistoryLoaded
-from clew.protocol.meant_calls import meant_call
-from clew.protocol.messages import ToolCallPart
 
-TELLERS = (story_of_turns, story_of_remarks)
+TELLERS = (story_of_turns, story_of_remarks, story_of_agents)
 """Loaded here, so that whoever tells has them all."""
 
 
 def told(envelope: Envelope, story: Story) -> Story:
-    """The story after this event. Of child agents only what they ask for and what their calls came to is told."""
+    """The story after this event. Of child agents only what they ask for is told, and
+    what those do that a call waits for."""
     event = envelope.event
     facts = facts_after(envelope, story.facts)
     story = replace(story, facts=facts, activity=activity_after(envelope, story.activity, facts.state))
     if envelope.agent != MAIN_AGENT:
-        return _of_child(envelope, story)
+        return child_told(envelope, story)
     if isinstance(event, Rewound) and event.scope != "files":  # what is left is read from the log again
         story = replace(story, past=(), now=(), older=None, whole=False, head=(), first_live=EntryId(""))
     entry_id = getattr(event, "entry_id", "")
@@ -64,27 +50,6 @@ def answered(answer: Answer, story: Story, at: str = "") -> Story:
 def refused(reason: str, story: Story, at: str = "") -> Story:
     """The story after one was not."""
     return added(story, lambda key: NotePassage(key=key, at=at, text=reason, level="error"))
-
-
-def _of_child(envelope: Envelope, story: Story) -> Story:
-    agent, event, calls = envelope.agent, envelope.event, story.child_calls
-    match event:
-        case PartCompleted(part=ToolCallPart() as call):
-            return replace(story, child_calls={**calls, (agent, call.id): meant_call(call)})
-        case CallChanged() if (known := calls.get((agent, event.call_id))) is not None:
-            changed = replace(known, arguments=event.arguments)
-            return replace(story, child_calls={**calls, (agent, event.call_id): changed})
-        case ToolEnded():
-            call_id = event.result.call_id
-            call = calls.get((agent, call_id)) or ToolCallPart(id=call_id, name=event.name, arguments={})
-            done = tuple(call_deeds(event, call, story.facts.cwd))
-            shown = ended_call(CallShown(call=call, agent=agent), event, done)
-            story = replace(story, child_calls={key: call for key, call in calls.items() if key != (agent, call_id)})
-            return added(story, lambda key: BatchPassage(key=key, calls=(shown,), at=envelope.at))
-        case TurnEnded():
-            return replace(story, child_calls={key: call for key, call in calls.items() if key[0] != agent})
-        case _:
-            return story
 
 
 def retold(events: tuple[Recorded, ...], cwd: str = "") -> tuple[Passage, ...]:

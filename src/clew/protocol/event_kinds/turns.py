@@ -121,7 +121,7 @@ class PromptAccepted(DurableEvent, frozen=True, kw_only=True, tag="prompt.accept
     continues: bool = False
     """It asks the model to go on with its last reply: the next one belongs to the same answer."""
     queued: bool = False
-    """It was typed while the agent worked and joined at a step boundary."""
+    """It was typed while the agent worked and joined at a step boundary; of notices: they began no turn."""
     prompt_id: PromptId = PromptId("")
     notices: tuple[TaskId, ...] = ()
     """The tasks whose end it tells: from here on no notice of these is owed."""

@@ -11,7 +11,7 @@ from clew.protocol.display import DiffBlock
 from clew.protocol.event_kinds.asks import PlanStanding
 from clew.protocol.event_kinds.context import CompactionEnded, ContextMeasured, FileRestore, RewindScope
 from clew.protocol.events import Recorded
-from clew.protocol.ids import EntryId
+from clew.protocol.ids import MAIN_AGENT, AgentId, EntryId
 from clew.protocol.invocables import InvocableKind, InvocableRow
 from clew.protocol.lookups.base import Answer, Lookup
 
@@ -49,6 +49,8 @@ class LoadHistory(Lookup[HistoryLoaded], frozen=True, kw_only=True, tag="history
     before: EntryId | None = None
     """The piece that ends before this entry; None: the newest."""
     limit: int = 200
+    agent: AgentId = MAIN_AGENT
+    """Whose past; that of a child agent is its own log."""
 
 
 class StatusRow(Struct, frozen=True, kw_only=True):

@@ -17,6 +17,12 @@ class ListTasks(Lookup[TasksListed], frozen=True, kw_only=True, tag="tasks.list"
     """Ask which tasks run beside the conversation, and which did."""
 
 
+class ClearTasks(Lookup[TasksListed], frozen=True, kw_only=True, tag="tasks.clear"):
+    """Leave those that have ended out of the list from now on. Their logs and files stay."""
+
+    needs: ClassVar[Rights] = Rights.DRIVE
+
+
 class StopTask(Lookup[TasksListed], frozen=True, kw_only=True, tag="task.stop"):
     """End a task and everything it started; the answer comes when it has ended."""
 

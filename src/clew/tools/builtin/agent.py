@@ -105,4 +105,5 @@ def launched(child: ChildAgent, *, moved: bool = False) -> ToolResult:
     text = (
         f"{how}; agentId: {child.agent}.{where} You are told when it is done: go on with other work or end your turn."
     )
-    return ToolResult(text=text, display=(TextBlock(text=text),))
+    shown = f"{'moved to' if moved else 'in'} the background as {child.agent}"
+    return ToolResult(text=text, display=(TextBlock(text=shown),))

@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.widgets import Input
 
 from clew.protocol.events import Event
+from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.ops import Op, OpBase
 from clew.tui.dialogs.frame import Frame
@@ -84,6 +85,8 @@ class Dialog(Frame):
 
     wanted_command = ""
     """A command that somebody took; it goes into the prompt when the dialog closes."""
+    wanted_agent = MAIN_AGENT
+    """The agent whose asks come first when the dialog closes."""
     clicks_choose = True
     """A click on an option chooses it; otherwise the first one points and the next one chooses."""
     context = "dialog"

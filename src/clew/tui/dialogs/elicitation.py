@@ -34,7 +34,7 @@ SEND, BACK, DECLINE, SKIP = "send", "back", "decline", "skip"
 def open_dialog(event: Event, context: DialogContext) -> Dialog:
     """For the registry."""
     assert isinstance(event, ElicitationRequested)
-    return ElicitationDialog(event)
+    return ElicitationDialog(event, asker=context.asker)
 
 
 class ElicitationDialog(Dialog):
@@ -42,9 +42,11 @@ class ElicitationDialog(Dialog):
 
     field_last = True
 
-    def __init__(self, asked: ElicitationRequested, *, quiet_s: float = QUIET_S) -> None:
+    def __init__(self, asked: ElicitationRequested, *, asker: str = "", quiet_s: float = QUIET_S) -> None:
         super().__init__(quiet_s=quiet_s)
         self.asked = asked
+        self._asker = asker
+        """The way to the agent whose call it is; empty: the main one."""
         self._fields = () if asked.url else fields_to_show(asked.schema)
         self._values: dict[str, Value] = {
             field.name: field.default for field in self._fields if field.default is not None
@@ -57,7 +59,8 @@ class ElicitationDialog(Dialog):
         return self._fields[self._at] if self._at < len(self._fields) else None
 
     def title(self) -> str:
-        return f"MCP server {server_name(self.asked)} asks you"
+        who = f" for {one_line(self._asker)}" if self._asker else ""
+        return f"MCP server {server_name(self.asked)} asks you{who}"
 
     def note(self) -> str:
         if not self._fields:

@@ -221,7 +221,7 @@ class PermissionDialog(Dialog):
 
     def body_rows(self, columns: int) -> Sequence[Row]:
         request, bounds = self.request, self._bounds
-        who = origin(self._about.agent, self._about.facts.model.rpartition("/")[2])
+        who = origin(self._about.asker, self._about.facts.model.rpartition("/")[2])
         rows = wrapped((Span(f"{one_line(request.why)} · {who}", "dim"),), columns)
         for text in self._cautions:
             rows += wrapped((Span(f"Careful: {text}", "warning"),), columns, hang=(Span("  "),))

@@ -10,7 +10,6 @@ from clew.presentation.plan_text import after_words
 from clew.presentation.rows.markdown import markdown_rows
 from clew.presentation.rows.spans import Row, Span
 from clew.protocol.events import Event, PlanAnswered, PlanProposed
-from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.session import OpenPlan, PlanOpened, PlanShown, SavePlan
 from clew.protocol.ops import AnswerPlan, Op
@@ -48,7 +47,7 @@ class PlanDialog(Dialog):
 
     def note(self) -> str:
         edited = "edited by you" if self._plan != self.proposed.plan else ""
-        return edited or ("" if self._about.agent == MAIN_AGENT else f"agent {one_line(self._about.agent)}")
+        return edited or one_line(self._about.asker)
 
     def begin(self) -> None:
         self._offer_answers()

@@ -6,7 +6,6 @@ from textual import events
 
 from clew.presentation.rows.spans import Row, Span, wrapped
 from clew.protocol.events import Event, Question, QuestionAnswered, QuestionAsked
-from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.lookups.base import Answer
 from clew.protocol.ops import AnswerQuestion, Op
 from clew.text.terminal_text import sanitize
@@ -32,7 +31,7 @@ class QuestionDialog(Dialog):
     def __init__(self, asked: QuestionAsked, context: DialogContext, *, quiet_s: float = QUIET_S) -> None:
         super().__init__(quiet_s=quiet_s)
         self.asked = asked
-        self._asker = context.agent
+        self._asker = context.asker
         self._at = 0
         self._ticked: list[set[int]] = [set() for _ in asked.questions]
         """The choices taken, by question."""
@@ -45,7 +44,7 @@ class QuestionDialog(Dialog):
 
     def title(self) -> str:
         header = sanitize(self._question.header, one_line=True)
-        who = "" if self._asker == MAIN_AGENT else f" of agent {sanitize(self._asker, one_line=True)}"
+        who = f" of {sanitize(self._asker, one_line=True)}" if self._asker else ""
         return f"Question{who} · {header}" if header else f"Question{who}"
 
     def note(self) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from clew.commands.base import SessionFacts
+from clew.protocol.agent_path import path_words
 from clew.protocol.events import (
     ApprovalRequested,
     Ask,
@@ -64,6 +65,11 @@ class DialogContext(Struct, frozen=True, kw_only=True):
     """Who asks."""
     waiting: int = 0
     """Further requests behind this one."""
+
+    @property
+    def asker(self) -> str:
+        """The way to the agent that asks; empty for the main one."""
+        return path_words(self.facts.state, self.agent)
 
 
 def opens(event: Event | Answer) -> bool:

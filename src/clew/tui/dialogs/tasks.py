@@ -1,15 +1,27 @@
-"""Tasks: the list of what runs beside the conversation, what one of them put out, and its end after a second word."""
+"""Tasks: what runs beside the conversation as a tree; what one put out, words to it, its end after a second word."""
 
 from collections.abc import Sequence
 
+from textual import events
 from textual.timer import Timer
 
-from clew.commands.tasks import NO_OUTPUT, NOTHING_HERE, state_words
+from clew.commands.tasks import NO_OUTPUT, NOTHING_HERE, as_tree, figure_words, state_words
 from clew.presentation.rows.spans import Row, Span, clipped, spread, wrapped
-from clew.protocol.events import AgentEnded, AgentStarted, Event, TaskEnded, TaskRow, TaskStarted
-from clew.protocol.ids import MAIN_AGENT
+from clew.protocol.events import (
+    AgentChanged,
+    AgentEnded,
+    AgentStarted,
+    Event,
+    OpAccepted,
+    OpRejected,
+    TaskEnded,
+    TaskRow,
+    TaskStarted,
+)
+from clew.protocol.ids import MAIN_AGENT, AgentId, OpId
 from clew.protocol.lookups.base import Answer
-from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask, TaskShown, TasksListed
+from clew.protocol.lookups.tasks import ClearTasks, ListTasks, ShowTask, StopTask, TaskShown, TasksListed
+from clew.protocol.ops import MessageAgent, SendToBackground
 from clew.protocol.standing import Standing
 from clew.text.figures import count
 from clew.text.terminal_text import sanitize
@@ -22,6 +34,8 @@ MAX_LINES = 500
 """Of a longer output only the end is shown; the file has all of it."""
 LOOK_S = 1.0
 """While a task runs, what it puts out is looked at again so often."""
+OP_ID = OpId("tasks")
+"""What this dialog sends, so that it knows what came of it."""
 STYLES = {Standing.WAITING: "warning", Standing.ASKING: "warning", Standing.FAILED: "error"}
 
 
@@ -32,7 +46,7 @@ def open_dialog(event: Event | Answer, context: DialogContext) -> Dialog:
 
 
 class TasksDialog(Picker):
-    """Enter shows a task's output; stopping it is a choice of its own, which is asked about once more."""
+    """Enter shows what a task put out and what can be done with it; stopping it is asked about once more."""
 
     asks_for = "words of a task"
 
@@ -45,6 +59,8 @@ class TasksDialog(Picker):
         self._refused = ""
         self._sure = False
         """It is being asked whether the task shall really end."""
+        self._telling = False
+        """Words to the agent are being typed."""
         self._timer: Timer | None = None
 
     def on_mount(self) -> None:
@@ -61,17 +77,23 @@ class TasksDialog(Picker):
         return f"{running} running" if running else count(len(self._tasks), "task")
 
     def rows_for(self, words: list[str]) -> Sequence[Option]:
-        """What runs comes first, then the newest that ended."""
-        fitting = [row for row in self._tasks if holds(f"{row.task_id} {row.title} {row.kind}", words)]
-        ordered = [row for row in fitting if row.standing.open]
-        ordered += reversed([row for row in fitting if not row.standing.open])
-        return [Option(value=row.task_id, rows=lambda columns, row=row: _task_rows(row, columns)) for row in ordered]
+        """What an agent started stands under it; what runs comes first, then the newest that ended."""
+        return [
+            Option(value=row.task_id, rows=lambda columns, row=row, depth=depth: _task_rows(row, depth, columns))
+            for depth, row in as_tree(self._tasks)
+            if holds(f"{row.task_id} {row.title} {row.kind} {row.agent_kind} {row.name}", words)
+        ]
 
     def hint(self) -> str:
         if self._shown is None:
             if not self._tasks:
                 return "Nothing runs or ran beside the conversation · Esc closes"
-            return "Enter shows what it put out · Esc closes" if self.options.items else "Nothing fits · Esc closes"
+            if not self.options.items:
+                return "Nothing fits · Esc closes"
+            ended = any(not row.standing.open for row in self._tasks)
+            return f"Enter opens one{' · Del clears ended ones' if ended else ''} · Esc closes"
+        if self._telling:
+            return "Enter sends it · Esc back"
         scroll = "PgUp PgDn scroll · " if self.body.max_scroll_y else ""
         return f"{scroll}Esc back"
 
@@ -82,6 +104,16 @@ class TasksDialog(Picker):
         elif value == "stop":
             self._sure = True
             self._offer()
+        elif value == "tell":
+            self._telling = True
+            self.options.set(())
+            self.open_field("what you want to tell it")
+            self.redraw()
+        elif value == "background":
+            self.ask_for(SendToBackground(op_id=OP_ID, task_id=self._shown.task_id))
+        elif value == "answer":
+            self.wanted_agent = AgentId(self._shown.task_id)
+            self.dismiss()
         elif value == "end":
             self._sure = False
             self.inquire(StopTask(task_id=self._shown.task_id), self._relist, self._refuse, about="stop")
@@ -91,8 +123,35 @@ class TasksDialog(Picker):
             self._sure = False
             self._offer()
 
+    def press(self, event: events.Key) -> bool:
+        if event.key == "delete" and self._shown is None and not self.field.value:
+            self.inquire(ClearTasks(), self._relist, self._refuse, about="list")
+            return True
+        return super().press(event)
+
+    def typed(self, text: str) -> None:
+        if self._shown is None:
+            super().typed(text)
+
+    def entered(self, text: str) -> None:
+        if self._telling and self._shown is not None and text.strip():
+            self.ask_for(MessageAgent(op_id=OP_ID, to=self._shown.task_id, text=text.strip()))
+            self._told_all()
+
+    def _told_all(self) -> None:
+        self._telling = False
+        self.close_field()
+        self._offer()
+
     def news(self, event: Event) -> None:
-        if isinstance(event, TaskStarted | TaskEnded | AgentStarted | AgentEnded):
+        if isinstance(event, OpRejected) and event.op_id == OP_ID:
+            self._refuse(event.reason)
+        elif isinstance(event, OpAccepted) and event.op_id == OP_ID:
+            self._refused = ""
+            self.say("Done.")
+            self._offer()
+            self._look()
+        elif isinstance(event, TaskStarted | TaskEnded | AgentStarted | AgentChanged | AgentEnded):
             self.inquire(ListTasks(), self._relist, self._refuse)
 
     def _relist(self, listed: TasksListed) -> None:
@@ -109,7 +168,9 @@ class TasksDialog(Picker):
         self._offer()
 
     def back(self) -> None:
-        if self._sure:
+        if self._telling:
+            self._told_all()
+        elif self._sure:
             self._sure = False
             self._offer()
         elif self._shown is not None:
@@ -123,6 +184,8 @@ class TasksDialog(Picker):
         if self._shown is None:
             return ()
         rows = wrapped((Span(sanitize(" ".join(self._shown.title.split()), one_line=True), "bold"),), columns)
+        if figures := figure_words(self._shown):
+            rows += wrapped((Span(sanitize(figures, one_line=True), "dim"),), columns)
         if self._shown.owner != MAIN_AGENT:
             rows += wrapped((Span(f"of agent {sanitize(self._shown.owner, one_line=True)}", "dim"),), columns)
         if self._refused:
@@ -139,7 +202,7 @@ class TasksDialog(Picker):
 
     def _show(self, task_id: str) -> None:
         self._shown = next(row for row in self._tasks if row.task_id == task_id)
-        self._output, self._refused, self._sure = "", "", False
+        self._output, self._refused, self._sure, self._telling = "", "", False, False
         self.clicks_choose = True
         self.close_field()
         self.options.tallest = 0
@@ -174,9 +237,18 @@ class TasksDialog(Picker):
 
     def _offer(self) -> None:
         """What can be done with the task that is shown."""
-        if self._shown is None:
+        if self._shown is None or self._telling:
+            self.redraw()
             return
         found: list[Option] = []
+        is_agent = self._shown.kind == "agent"
+        if self._shown.standing in (Standing.WAITING, Standing.ASKING) and not self._sure:
+            found.append(Option(value="answer", key="a", label=(Span("Answer what it asks"),)))
+        if is_agent and not self._sure:
+            more = "" if self._shown.standing.open else "  it goes on from its log"
+            found.append(Option(value="tell", key="m", label=(Span("Message it"), Span(more, "dim"))))
+        if is_agent and self._shown.standing.open and not self._shown.background and not self._sure:
+            found.append(Option(value="background", key="b", label=(Span("Move it to the background"),)))
         if self._shown.standing.open and self._sure:
             found.append(Option(value="end", key="y", label=(Span("Yes, end it and everything it started"),)))
             found.append(Option(value="keep", key="n", label=(Span("No, let it run"),)))
@@ -187,12 +259,18 @@ class TasksDialog(Picker):
         self.redraw()
 
 
-def _task_rows(row: TaskRow, columns: int) -> list[Row]:
-    """Its id, what it is and how it stands; under it the last line it put out."""
-    whose = f" · agent {sanitize(row.owner, one_line=True)}" if row.owner != MAIN_AGENT else ""
-    left = (Span(f"{sanitize(row.task_id, one_line=True)}  ", "dim"), Span(sanitize(" ".join(row.title.split()))))
+def _task_rows(row: TaskRow, depth: int, columns: int) -> list[Row]:
+    """Its id, what it is and how it stands; under it what an agent used, and the last line that was put out."""
+    whose = f" · agent {sanitize(row.owner, one_line=True)}" if row.owner != MAIN_AGENT and not depth else ""
+    indent = Span(f"{'  ' * (depth - 1)}› " if depth else "", "dim")
+    left = (
+        indent,
+        Span(f"{sanitize(row.task_id, one_line=True)}  ", "dim"),
+        Span(sanitize(" ".join(row.title.split()))),
+    )
     right = (Span(f"{state_words(row)}{whose}", STYLES.get(row.standing, "dim")),)
     rows: list[Row] = [spread(left, right, columns)]
-    if row.tail and row.standing.open:
-        rows.append(clipped((Span(sanitize(row.tail[-1], one_line=True), "dim"),), columns))
+    last = sanitize(row.tail[-1], one_line=True) if row.tail and row.standing.open else ""
+    if below := " · ".join(filter(None, (sanitize(figure_words(row), one_line=True), last))):
+        rows.append(clipped((Span(f"{'  ' * depth}{below}", "dim"),), columns))
     return rows

@@ -6,6 +6,7 @@ from clew.presentation.rows.spans import Span
 from clew.protocol.events import Answered, Ask, Event
 from clew.protocol.lookups.base import Answer
 from clew.protocol.ops import declined, kind_of
+from clew.text.terminal_text import sanitize
 from clew.tui.dialogs.base import QUIET_S, Dialog
 from clew.tui.dialogs.choice import ChoiceDialog, ChoiceWay
 from clew.tui.dialogs.registry import DialogContext
@@ -14,7 +15,7 @@ from clew.tui.dialogs.registry import DialogContext
 def open_dialog(event: Event, context: DialogContext) -> Dialog:
     """For the registry."""
     assert isinstance(event, Ask)
-    return UnknownAskDialog(event)
+    return UnknownAskDialog(event, asker=context.asker)
 
 
 class UnknownAskDialog(ChoiceDialog):
@@ -23,13 +24,15 @@ class UnknownAskDialog(ChoiceDialog):
     heading = "Something is asked"
     escape = "Esc leaves it open"
 
-    def __init__(self, ask: Ask, *, quiet_s: float = QUIET_S) -> None:
+    def __init__(self, ask: Ask, *, asker: str = "", quiet_s: float = QUIET_S) -> None:
         super().__init__((ChoiceWay(key="d", label="Decline", ops=(declined(ask),)),), quiet_s=quiet_s)
         self._ask = ask
+        self._asker = asker or "clew"
 
     def sentences(self) -> Sequence[Span]:
+        who = sanitize(self._asker, one_line=True)
         return (
-            Span(f"clew asks for something that this screen does not know ({kind_of(self._ask)}).", "warning"),
+            Span(f"{who} asks for something that this screen does not know ({kind_of(self._ask)}).", "warning"),
             Span("`clew answer` in another terminal lists it with its id."),
         )
 

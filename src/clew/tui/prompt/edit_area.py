@@ -19,6 +19,8 @@ from clew.text.unicode_marks import JOINABLE, JOINERS, SELECTORS
 from clew.tui.owning_app import app_of
 
 BAR = "▌"
+ADDRESSED_BAR = "@"
+"""Beside words for an agent that is viewed."""
 MARK_WIDTH = 2
 MAX_UNDO = 200
 _WORD = re.compile(r"\w+")
@@ -35,6 +37,7 @@ class EditArea(TextArea, inherit_bindings=False):
         self._cut = ""
         self._cutting = False
         self._mark = ""
+        self._usual = BAR
         super().__init__(
             id=id,
             placeholder=placeholder,
@@ -77,6 +80,13 @@ class EditArea(TextArea, inherit_bindings=False):
     def gutter_width(self) -> int:
         return MARK_WIDTH
 
+    def address(self, who: str, otherwise: str) -> None:
+        """Whom words go to: the empty area says it, and a mark at the left while something is typed. Empty: nobody
+        besides, and the empty area says something else."""
+        self.placeholder = f"to {who} · Down, main, Enter goes back" if who else otherwise
+        self._usual = ADDRESSED_BAR if who else BAR
+        self.refresh()
+
     def set_bar(self, mark: str) -> None:
         """What stands at the left of the first line in place of the bar; empty: the bar."""
         if mark != self._mark:
@@ -86,7 +96,7 @@ class EditArea(TextArea, inherit_bindings=False):
     def render_line(self, y: int) -> Strip:
         strip = super().render_line(y)
         first = y + self.scroll_offset.y == 0
-        bar = self._mark if first and self._mark else BAR
+        bar = self._mark if first and self._mark else self._usual if first else BAR
         mark = Strip([Segment(f"{bar} ", self.get_component_rich_style("edit-area--mark"))], MARK_WIDTH)
         room = max(0, self.scrollable_content_region.width - MARK_WIDTH)
         return Strip.join([mark, strip.crop(0, room)])

@@ -328,7 +328,7 @@ class Prompt(EditArea):
 
     def _down(self) -> bool:
         if self._at_edge(up=False):
-            return self._browse(older=False)
+            return bool(self.text) and self._browse(older=False)  # below an empty one may be a list of agents
         self.action_cursor_down()
         return True
 

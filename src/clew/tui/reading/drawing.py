@@ -80,6 +80,7 @@ class Drawing:
         ascii_only: bool = False,
     ) -> None:
         self._app = app
+        self.ascii_only = ascii_only
         self._stopping = stopping
         self._lagging = lagging
         self._vim_mode = vim_mode
@@ -124,8 +125,7 @@ class Drawing:
             return
         if self._transcript.viewport.following:
             self._conversation.trim()
-        story = self._conversation.story
-        self._transcript.show(story.past, story.now)
+        self._transcript.show(*self._conversation.passages())
         for line in (self.header, self.activity, self.footer):
             line.changed()
         self._took = time.monotonic() - self._drawn_at
@@ -158,9 +158,8 @@ class Drawing:
         return header_row(self._conversation.story.facts, columns)
 
     def _activity_row(self, columns: int) -> Row:
-        story = self._conversation.story
         return activity_row(
-            story.activity,
+            self._conversation.pane.activity,
             columns,
             now_s=time.time(),
             frame=self._frame,
@@ -183,7 +182,7 @@ class Drawing:
 
     def _beat(self) -> None:
         """A pulse while something goes on, slower when nobody looks; none at rest."""
-        alive = self._conversation.story.activity.doing != "idle"
+        alive = any(one.activity.doing != "idle" for one in (self._conversation.story, self._conversation.pane))
         if alive and self._pulse is None:
             moving = self.seen and self._app.animation_level != "none"
             self._pulse = self._app.set_timer(PULSE_S if moving else SLOW_PULSE_S, self._pulsed)
@@ -195,4 +194,6 @@ class Drawing:
         self._pulse = None
         self._frame += self._app.animation_level != "none"
         self.activity.changed()
+        if self._conversation.age(time.time()):
+            self.soon()
         self._beat()

@@ -1,0 +1,1 @@
+"""Agents in the background on the screen: the list in the footer, and the view of one of them."""
