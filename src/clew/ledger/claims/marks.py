@@ -31,10 +31,11 @@ _NO_WRITER = re.compile(
     r"tag|grep)|"
     r"gh\s+(?:pr|issue|run|api))\b"
 )
+_MESSAGE = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?commit\b.*|\bgh\s+(?:pr|issue|api)\b.*", re.DOTALL)
 _WRITES_MANY = re.compile(
-    r"(?:\bxargs\b|-exec\b|\bfor\s+\w+\s+in\b).*\b(?:sed|perl|mv|cp|rm|tee|python3?)\b|"
+    r"(?:\bxargs\b|-exec\b|\bfor\s+\w+\s+in\b).*(?<![$\w/-])(?:sed\s+-\w*i|perl|mv|cp|rm|tee|python3?)\s|"
     r"\b(?:python3?|node|ruby|perl)\b.*(?:write|rename|unlink|remove|copy|-pi)|"
-    r"\bgit\s+(?:-C\s+\S+\s+)?(?:apply|merge|rebase|cherry-pick|revert|am|clone)\b|\bgenerate\b|codegen|\bpatch\b|"
+    r"\bgit\s+(?:-C\s+\S+\s+)?(?:apply|merge|cherry-pick|revert|am|clone)\b|\bgenerate\b|codegen|\bpatch\b|"
     r"\bunzip\b|\btar\s|\brsync\b|"
     r"\bcp\s+-\w*[ra]|\b(?:npm|pnpm|yarn|bun)\s+(?:init|create)\b|\bcargo\s+(?:init|new)\b",
     re.DOTALL,
@@ -101,7 +102,7 @@ def _may_have_tested(command: CommandFact) -> bool:
 
 def _files(told: Sequence[Statement], ledger: Ledger, blind: bool) -> list[str]:
     ran = [command for command in ledger.commands if not command.failed]
-    if blind or any(_WRITES_MANY.search(command.command) for command in ran):
+    if blind or any(_WRITES_MANY.search(_MESSAGE.sub(" ", command.command)) for command in ran):
         return []
     changed = [_slashed(file.path) for file in ledger.changed_files]
     named = dict.fromkeys(name for statement in told for name in files_written(statement))

@@ -73,7 +73,7 @@ class Statement(NamedTuple):
     names: tuple[str, ...]
     """What the marks in the text stand for, by their number."""
     around: str
-    """The sentence that it is a part of."""
+    """The line that it is a part of."""
     listed: bool = False
     """It is an item of a list of changed files."""
 
@@ -101,7 +101,7 @@ def statements(text: str) -> Iterator[Statement]:
         if box == " " or ("plan" in (section, lead) and box is None):
             continue
         yield from _of_line(line[item.end() :] if item else line, listed=item is not None and "list" in (section, lead))
-        if line.rstrip(" *_").endswith((":", "：")) and not _HEADING.match(line):
+        if item is None and line.rstrip(" *_").endswith((":", "：")) and not _HEADING.match(line):
             lead = _scope(line)
 
 
@@ -129,13 +129,14 @@ def _of_line(line: str, *, listed: bool) -> Iterator[Statement]:
             continue
         for clause in _CLAUSE.split(sentence[:_MAX_SENTENCE]):
             if clause and clause.strip():
-                yield Statement(" ".join(clause.split()), tuple(names), sentence, listed)
+                yield Statement(" ".join(clause.split()), tuple(names), plain, listed)
             listed = False
 
 
 def _linked(found: re.Match[str]) -> str:
     """The words of a link, with the address where it leads out of the project."""
-    return " ".join(part for part in found.groups() if part == found.group(1) or "://" in part)
+    words, address = found.groups()
+    return f"{words} {address}" if "://" in address else words
 
 
 def _masked(line: str, names: list[str]) -> str:

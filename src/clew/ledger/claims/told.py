@@ -23,17 +23,25 @@ _GOOD_NOTHING = re.compile(
     re.IGNORECASE,
 )
 _UNREAL = re.compile(
-    r"\b(?:if|whether|once|until|unless|when|whenever|before|should|would|could|will|may|might|must|shall|can|"
+    r"\b(?:if(?!-)|whether|once|until|unless|when|whenever|before|should|would|could|will|may|might|must|shall|can|"
     r"cannot|want|"
     r"wants|need|needs|please|let|let's|let me|plan|expect|expects|expected|ensure|ensures|make sure|verify|check|"
     r"confirm|so "
-    r"that|in order|going to|about to|want to|ready to|to be|being|having|suppose\w*|assum\w+|hope\w*|next|todo|"
+    r"that|in order|going to|about to|want to|ready to|(?:has|have|needs?|yet|still|remains?) to be|being|having|"
+    r"suppose\w*|assum\w+|hope\w*|next|todo|"
     r"wenn|falls|ob|sobald|bis|sollte\w*|würde\w*|wird|werden kann|muss|müssen|kann|können|bevor|"
     r"si|quand|lorsque|dès que|avant|devra\w*|devrait|doit|doivent|faut|pourra\w*|afin|pour que|"
     r"cuando|antes de|debe\w*|debería\w*|hay que|podr\w+|para que|será\w*)\b|'ll\b|'d\b|"
     r"如果|若|应该|应当|将|要(?!求)|请|需|可以|确保|希望|待|之前|会|让",
     re.IGNORECASE,
 )
+_MODAL = re.compile(
+    r"\b(?:should|would|could|will|may|might|must|shall|can|needs? to|have to|to pass|if|until|once|when|"
+    r"expected to|sollten?|"
+    r"müssen|doivent|devraient|deben|deberían)\b|'ll\b|应|将|需|如果",
+    re.IGNORECASE,
+)
+_AND = re.compile(r"[,，]|\s(?:and|und|et|y)\s")
 _OTHERS = re.compile(
     r"\b(?:you|you've|user|author|maintainers?|upstream|someone|somebody|colleague|teammate|reviewer|"
     r"previous|previously|earlier|already|originally|original|formerly|last (?:week|month|year|session)|historically|"
@@ -81,7 +89,8 @@ _LEFT_OUT = re.compile(
 _FAILS = re.compile(
     rf"\b(?:[1-9]\d*|one|two|three|some|several|a few|many)\s+(?:\S+\s+){{0,2}}?(?:{_TESTS}\s+)?(?:are\s+|"
     rf"still\s+)?fail(?:s|ed|ing|ures?)?\b|"
-    rf"{_TESTS}[^.;,]{{0,50}}\b(?:fail|fails|failed|failing|broken|red|timed? out)\b|❌|"
+    rf"{_TESTS}[^.;,]{{0,50}}\b(?:fail|fails|failed|failing|broken|red|timed? out)\b|{_TESTS}[^.;]*❌|"
+    rf"❌[^.;]*{_TESTS}|"
     rf"{_TESTS}[^.;,]{{0,50}}\b(?:fehlgeschlagen|fehl|échoue\w*|échoué\w*|fallan?|falló|fallaron)\b|"
     rf"测试[^。；]{{0,12}}失败",
     re.IGNORECASE,
@@ -103,15 +112,19 @@ _CHANGED = (
 _BEGIN = r"(?:^\W*|\b(?:I|I've|we|we've|have|and|also|then|successfully|by|done)\s+|[,:(.—–-]\s+|[✅✓✔]\s*)"
 _FILES = rf"{_FILE}(?:(?:\s*,\s*(?:and\s+)?|\s+(?:and|und|et|y|&)\s+|\s*[+&]\s*){_FILE})*"
 _ENDS = (
-    r"(?=\s*(?:$|[.,:;()—–\[-]|(?:to|with|in|at|for|and|so|by|which|that|from|using|as|on|file|under|accordingly|pour|"
+    r"(?=\s*(?:$|[.,:;()—–\[-]|(?:to|with|in|at|for|and|so|by|which|that|where|when|because|after|instead|from|"
+    r"using|as|on|file|under|accordingly|pour|"
     r"para|mit|um)\b))"
+)
+_NO_OBJECT = (
+    r"(?:for|of|about|via|with|using|like|by|as|on|against|than|over|under|between|that|which|who|to|in|from|at|"
+    r"into|if|when|"
+    r"how|where|and|or|references?|links?|\w+ing|für|von|mit|pour|de|avec|con|sobre)\b"
 )
 _WRITES_FILE = (
     re.compile(
         rf"{_BEGIN}{_CHANGED}(?:\s*:)?\s+"
-        rf"(?:(?:a|an|the|new|file|files|both|all|also|test|script|module|config|existing|following|complete|"
-        rf"simple|le|la|les|"
-        rf"un|une|fichier|fichiers|el|los|un|archivo|archivos|nuevo|die|der|das|datei|dateien|neue)\s+){{0,4}}"
+        rf"(?:(?!{_NO_OBJECT})[\w-]+\s+){{0,4}}"
         rf"{_FILES}{_ENDS}",
         re.IGNORECASE,
     ),
@@ -121,6 +134,12 @@ _WRITES_FILE = (
         rf"(?<!identical )(?<!calls )"
         rf"(?<!imports )(?<!according )(?<!due )(?:(?:in|to|into|at|from)\s+(?:(?:the|a|new|"
         rf"file)\s+){{0,2}}{_FILES}{_ENDS}|\({_FILES}(?:\)|,|:))",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"^{_FILE} changes\b", re.IGNORECASE),
+    re.compile(
+        rf"\bthe fix\s+(?:adds|was|is|changes|updates|removes)\b[^.;]{{0,120}}?(?:in|at|to|"
+        rf"of)\s+{_FILES}{_ENDS}",
         re.IGNORECASE,
     ),
     re.compile(
@@ -136,7 +155,8 @@ _WRITES_FILE = (
         re.IGNORECASE,
     ),
     re.compile(
-        rf"^(?:\d+[.)]\s+)?{_FILES}(?:\s*\([^)]*\))?(?::\s*|\s+)(?:(?:is|was|now|also|field|fields|section|entry|"
+        rf"^(?:\d+[.)]\s+)?{_FILES}(?:\s*\([^)]*\))?(?:(?:\s+\w+){{0,2}}:\s*(?:[^.;]{{1,60}}(?:,|\band)\s+)?|"
+        rf"\s+)(?:(?:is|was|now|also|field|fields|section|entry|"
         rf"function|method|tests?)\s+)?{_CHANGED}\b",
         re.IGNORECASE,
     ),
@@ -153,6 +173,9 @@ _WRITES_FILE = (
         rf"已(?:经)?(?:创建|新建|修改|更新|编辑|删除|写入|添加|新增|重写)(?:文件|新文件)?\s*{_FILE}"
     ),
 )
+_NO_CHANGE = re.compile(rf"\b{_CHANGED}\s+(?:nothing|no|not|neither)\b", re.IGNORECASE)
+_FROM = re.compile(r"\bfrom\s+(?:the\s+)?⟦[FG]")
+_TAKES_OUT = re.compile(r"\b(?:removed|deleted|dropped|moved|extracted|entfernt|supprimé|eliminado)\b", re.IGNORECASE)
 _FILE_LISTED = re.compile(rf"^{_FILE}")
 _COMMITTED = (
     r"committed(?=\s*(?:$|[.,:!(✅]|(?:and|as|to|in|on|the|it|them|all|my|both|with|these|this|those|locally|"
@@ -201,6 +224,7 @@ _DELIVERED: tuple[tuple[Delivery, re.Pattern[str]], ...] = (
             r"(?:已|已经)(?:创建|提交|打开)了?[^。，]{0,6}(?:PR|拉取请求|合并请求)|(?:创建|提交|开)了[^。，]{0,6}(?:PR|拉取请求|"
             r""
             r""
+            r""
             r"合并请求)",
             re.IGNORECASE,
         ),
@@ -247,8 +271,9 @@ def tests_pass(statement: Statement) -> bool:
         found = _ALL_PASS.search(text)
     if found is None or _LEFT_OUT.search(text) or _FAILS.search(text) or _MAKES_PASS.search(text[: found.start()]):
         return False
-    near = re.split(r"[,，]|\s(?:and|und|et|y)\s", text[: found.start()])[-1]
-    return not (_NOT.search(near + found.group(0)) or _UNREAL.search(text[: found.end()]) or _OTHERS.search(near))
+    near = _AND.split(text[: found.start()])[-1]
+    unreal = _UNREAL.search(text[: found.start()]) or _MODAL.search(found.group(0))
+    return not (unreal or _NOT.search(near + found.group(0)) or _OTHERS.search(near))
 
 
 def tests_fail(statement: Statement) -> bool:
@@ -261,10 +286,18 @@ def files_written(statement: Statement) -> Iterator[str]:
     """The files that it tells to be written, changed or deleted."""
     if statement.listed and (found := _FILE_LISTED.match(statement.text)):
         yield statement.name(found.group(1))
+    first = _FILE_LISTED.match(statement.text) is not None
     for pattern in _WRITES_FILE:
         for found in pattern.finditer(statement.text):
-            if _is_real(statement.text, found.start(), found.end()):
-                yield from (statement.name(number) for number in re.findall(_FILE, found.group(0)))
+            named = found.group(0)
+            subject = named.startswith("⟦")
+            if first and not subject:
+                continue  # the line is about the file that it begins with
+            if _FROM.search(named) and not _TAKES_OUT.search(named):
+                continue
+            if _is_real(statement.text, found.start(), found.end() if subject else found.start()):
+                if not _NO_CHANGE.search(named):
+                    yield from (statement.name(number) for number in re.findall(_FILE, named))
 
 
 def deliveries(statement: Statement) -> Iterator[Delivery]:
@@ -297,5 +330,5 @@ def checks_went_well(statement: Statement) -> Iterator[str]:
 def _is_real(text: str, start: int, end: int) -> bool:
     """Whether what stands there is told as a deed of the speaker: neither denied, nor wished for, nor others'."""
     before = _GOOD_NOTHING.sub(" ", text[:end])
-    near = re.split(r"[,，]|\s(?:and|und|et|y)\s", text[:start])[-1] + text[start:end]
+    near = _AND.split(text[:start])[-1] + text[start:end]
     return not (_NOT.search(before) or _UNREAL.search(before) or _OTHERS.search(near))
