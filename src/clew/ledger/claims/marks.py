@@ -35,7 +35,8 @@ _MESSAGE = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?commit\b.*|\bgh\s+(?:pr|issue|ap
 _WRITES_MANY = re.compile(
     r"(?:\bxargs\b|-exec\b|\bfor\s+\w+\s+in\b).*(?<![$\w/-])(?:sed\s+-\w*i|perl|mv|cp|rm|tee|python3?)\s|"
     r"\b(?:python3?|node|ruby|perl)\b.*(?:write|rename|unlink|remove|copy|-pi)|"
-    r"\bgit\s+(?:-C\s+\S+\s+)?(?:apply|merge|cherry-pick|revert|am|clone)\b|\bgenerate\b|codegen|\bpatch\b|"
+    r"\bgit\s+(?:-C\s+\S+\s+)?(?:apply|merge|cherry-pick|revert|am|clone)(?![\w-])|\bgenerate\b|codegen|"
+    r"(?<![\w./-])patch\s+(?:-|<)|"
     r"\bunzip\b|\btar\s|\brsync\b|"
     r"\bcp\s+-\w*[ra]|\b(?:npm|pnpm|yarn|bun)\s+(?:init|create)\b|\bcargo\s+(?:init|new)\b",
     re.DOTALL,

@@ -32,8 +32,9 @@ _FENCE = re.compile(r"^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1|\Z)", re.DOTALL | re.MUL
 _QUOTED = re.compile(r"\"[^\"\n]{12,}\"|“[^”\n]{12,}”|„[^“”\n]{12,}[“”]|«[^»\n]{12,}»|「[^」\n]{6,}」")
 _LINK = re.compile(r"\[([^\]\n]+)\]\(([^)\n]*)\)")
 _EMPHASIS = re.compile(r"\*\*|__(?=\S)|(?<=\S)__|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
-_FILE_FIRST = re.compile(
-    r"^\W*((?:\d+[.)]\s+)?⟦[FG]\d+⟧(?:\s*(?:,|and|&|/)\s*⟦[FG]\d+⟧)*(?:\s*\([^)]*\))?(?:\s+\w+){0,2})\s*(?:[—–-]+|"
+_NAME_FIRST = re.compile(
+    r"^\W*((?:\d+[.)]\s+)?⟦[FGCT]\d+⟧(?:\s*(?:,|and|&|"
+    r"/)\s*⟦[FGCT]\d+⟧)*(?:\s*\([^)]*\))?(?:\s+\w+){0,2})\s*(?:[—–-]+|"
     r":|→)\s+"
 )
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+(\[( |x|X)\]\s+)?")
@@ -113,17 +114,21 @@ def _scope(line: str) -> str:
 
 
 def _of_row(line: str) -> Iterator[Statement]:
-    """Each cell of a row of a table; where the first names files, the others tell of them."""
+    """Each cell of a row of a table; those behind one that names files tell of them."""
     cells = [cell.strip() for cell in _CELL.split(line.strip().strip("|"))]
-    first = cells[0] if _FILE_SPAN.fullmatch(cells[0].strip("*` ")) else ""
-    for cell in cells[1:] if first else cells:
-        yield from _of_line(f"{first}: {cell}" if first else cell, listed=False)
+    first = ""
+    for cell in cells:
+        names = [name.strip("*` ") for name in cell.split(",")]
+        if not first and all(map(_FILE_SPAN.fullmatch, names)):
+            first = cell
+        else:
+            yield from _of_line(f"{first}: {cell}" if first else cell, listed=False)
 
 
 def _of_line(line: str, *, listed: bool) -> Iterator[Statement]:
     names: list[str] = []
     plain = _masked(_QUOTED.sub(" ", _LINK.sub(_linked, line)), names)
-    plain = _FILE_FIRST.sub(r"\1: ", _EMPHASIS.sub("", plain.lstrip("# ")).strip())
+    plain = _NAME_FIRST.sub(r"\1: ", _EMPHASIS.sub("", plain.lstrip("# ")).strip())
     for sentence in _SENTENCE.split(plain):
         if sentence.rstrip(" )\"'").endswith(("?", "？")):
             continue

@@ -27,7 +27,7 @@ _UNREAL = re.compile(
     r"cannot|want|"
     r"wants|need|needs|please|let|let's|let me|plan|expect|expects|expected|ensure|ensures|make sure|verify|check|"
     r"confirm|so "
-    r"that|in order|going to|about to|want to|ready to|(?:has|have|needs?|yet|still|remains?) to be|being|having|"
+    r"that|in order|going to|about to|want to|(?:has|have|needs?|yet|still|remains?) to be|being|having|"
     r"suppose\w*|assum\w+|hope\w*|next|todo|"
     r"wenn|falls|ob|sobald|bis|sollte\w*|würde\w*|wird|werden kann|muss|müssen|kann|können|bevor|"
     r"si|quand|lorsque|dès que|avant|devra\w*|devrait|doit|doivent|faut|pourra\w*|afin|pour que|"
@@ -36,7 +36,8 @@ _UNREAL = re.compile(
     re.IGNORECASE,
 )
 _MODAL = re.compile(
-    r"\b(?:should|would|could|will|may|might|must|shall|can|needs? to|have to|to pass|if|until|once|when|"
+    r"\b(?:should|would|could|will|may|might|must|shall|can|needs? to|have to|(?<!continue )to pass|if|until|once|"
+    r"when|"
     r"expected to|sollten?|"
     r"müssen|doivent|devraient|deben|deberían)\b|'ll\b|应|将|需|如果",
     re.IGNORECASE,
@@ -96,7 +97,9 @@ _FAILS = re.compile(
     re.IGNORECASE,
 )
 _WAS_MENDED = re.compile(
-    r"\b(?:fixed|resolved|were|was|had|previously|no longer|repaired|addressed)\b|修复", re.IGNORECASE
+    r"\b(?:fixed|resolved|were|was|had|previously|no longer|repaired|addressed|added|updated|changed)\b|"
+    r"修复",
+    re.IGNORECASE,
 )
 _CHANGED = (
     r"(?:created|wrote|written|added|updated|modified|edited|changed|deleted|removed|rewrote|rewritten|refactored|"
@@ -112,7 +115,7 @@ _CHANGED = (
 _BEGIN = r"(?:^\W*|\b(?:I|I've|we|we've|have|and|also|then|successfully|by|done)\s+|[,:(.—–-]\s+|[✅✓✔]\s*)"
 _FILES = rf"{_FILE}(?:(?:\s*,\s*(?:and\s+)?|\s+(?:and|und|et|y|&)\s+|\s*[+&]\s*){_FILE})*"
 _ENDS = (
-    r"(?=\s*(?:$|[.,:;()—–\[-]|(?:to|with|in|at|for|and|so|by|which|that|where|when|because|after|instead|from|"
+    r"(?=\s*(?:$|[.,:;()—–\[-]|(?:to|with|in|at|for|and|so|by|which|that|now|where|when|because|after|instead|from|"
     r"using|as|on|file|under|accordingly|pour|"
     r"para|mit|um)\b))"
 )
@@ -136,21 +139,29 @@ _WRITES_FILE = (
         rf"file)\s+){{0,2}}{_FILES}{_ENDS}|\({_FILES}(?:\)|,|:))",
         re.IGNORECASE,
     ),
-    re.compile(rf"^{_FILE} changes\b", re.IGNORECASE),
+    re.compile(
+        rf"^{_FILE}:?\s+(?:(?:two|three|four|several|minor|small|type|\d+)\s+)?(?:changes?|additions?|updates|"
+        rf"fixes)\b",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"\({_FILES}\)\s*:\s*{_CHANGED}\b", re.IGNORECASE),
     re.compile(
         rf"\bthe fix\s+(?:adds|was|is|changes|updates|removes)\b[^.;]{{0,120}}?(?:in|at|to|"
         rf"of)\s+{_FILES}{_ENDS}",
         re.IGNORECASE,
     ),
     re.compile(
-        rf"\b(?:fix(?:es)?|changes?|changed|edits?)\s+(?:(?:was|were|is|are)\s+)?(?:(?:entirely|only|all|made|done|"
-        rf"adding|updating|one line)\s+){{0,2}}"
-        rf"(?:(?:in|to|at)\s+)?(?:(?:the|integration|unit|test|file)\s+){{0,4}}(?:{_FILES}{_ENDS}|\({_FILES}\))",
+        rf"\b(?:fix(?:es)?|changes?|changed|edits?|updates|additions?)\s+(?:(?:was|were|is|are)\s+)?(?:(?:entirely|"
+        rf"only|all|"
+        rf"I|made|done|one line)\s+){{0,3}}(?:in|to|at)\s+(?:(?:the|integration|unit|test|"
+        rf"file)\s+){{0,4}}{_FILES}{_ENDS}|"
+        rf"\bfix (?:was|is) (?:adding|updating|changing)\s+{_FILES}{_ENDS}|"
+        rf"\b(?:fix(?:es)?|changes?|modified files?)\s+\({_FILES}\)",
         re.IGNORECASE,
     ),
     re.compile(
         rf"\b(?:(?:doc|document|report|plan|summary|script|file|test|notes?|results?|output)s?\s+(?:is |was |"
-        rf"has been )?(?:written|saved|added|created)|"
+        rf"has been )?(?:written|saved|added|created|updated)|"
         rf"changes?(?:\s+made)?|edits?)\s+(?:in|to|at|as)\s+{_FILES}{_ENDS}",
         re.IGNORECASE,
     ),
@@ -179,7 +190,7 @@ _TAKES_OUT = re.compile(r"\b(?:removed|deleted|dropped|moved|extracted|entfernt|
 _FILE_LISTED = re.compile(rf"^{_FILE}")
 _COMMITTED = (
     r"committed(?=\s*(?:$|[.,:!(✅]|(?:and|as|to|in|on|the|it|them|all|my|both|with|these|this|those|locally|"
-    r"successfully|changes?|⟦)(?!\w)))"
+    r"successfully|changes?)(?!\w)|⟦))"
     r"(?!\s+(?:and|or)\s+(?:temporary|uncommitted|staged|unstaged))"
 )
 _DELIVERED: tuple[tuple[Delivery, re.Pattern[str]], ...] = (
@@ -187,9 +198,10 @@ _DELIVERED: tuple[tuple[Delivery, re.Pattern[str]], ...] = (
         "commit",
         re.compile(
             rf"(?:^\W*|[,:]\s+|\b(?:I|we|I've|we've|have|and|now|also|then|successfully|done)\s+){_COMMITTED}|"
-            r"\b(?:changes?|everything|all|work|it|fix(?:es)?|edits|implementation|updates?)\s+(?:\w+\s+)?(?:is|"
-            r"are|were|was|has been|"
-            r"have been)\s+(?:now\s+|all\s+|also\s+)?committed\b(?!\s+(?:file|code|by))|"
+            r"\b(?:changes?|everything|all|work|it|fix(?:es)?|edits|implementation|updates?|improvements?|merge|"
+            r"tests?)\s+(?:\w+\s+)?(?:(?:is|"
+            r"are|were|was|has been|have been)\s+)?(?:now\s+|all\s+|also\s+)?committed\b(?!\s+(?:files?|code|by|"
+            r"metadata|checkpoints?|version|changes))|"
             r"\bcommits?\s+(?:was |were |has been |have been )?(?:created|made)\b|\b(?:\d+|one|two|three|four|"
             r"five) commits on (?:the|this|my) branch\b|"
             r"^\W*commits?:?\s*⟦H\d+⟧|"
@@ -206,7 +218,7 @@ _DELIVERED: tuple[tuple[Delivery, re.Pattern[str]], ...] = (
         "push",
         re.compile(
             r"(?<![\w/-])(?<!the )(?:force-)?pushed(?=\s*(?:$|[.,:!)]|to|it|them|the|all|both|changes?|branch|"
-            r"commits?|up|and|⟦|successfully))|"
+            r"commits?|up|and|as|in|⟦|successfully|directly|with))|"
             r"\bgepusht\b|\bpoussé(?:e|s|es)?\b|\b(?:pusheado|hice push)\b|已(?:经)?(?:成功)?推送|推送了",
             re.IGNORECASE,
         ),
@@ -225,6 +237,9 @@ _DELIVERED: tuple[tuple[Delivery, re.Pattern[str]], ...] = (
             r""
             r""
             r""
+            r""
+            r""
+            r""
             r"合并请求)",
             re.IGNORECASE,
         ),
@@ -235,7 +250,7 @@ _OTHER_PUSH = re.compile(
     re.IGNORECASE,
 )
 _WENT_WELL = (
-    r"(?:\b(?:succeed(?:s|ed)?|pass(?:es|ed)|completes?d? successfully|works|worked|exit(?:s|"
+    r"(?:\b(?:succe(?:eds?|eded|ss|ssful)|clean|pass(?:es|ed)?|completes?d? successfully|works|worked|exit(?:s|"
     r"ed)? (?:with )?(?:code |status )?0|"
     r"(?:ran|runs|run|builds?|built|compiles?d?|finish\w*|complete[sd]?) (?:cleanly|fine|successfully|without)|"
     r"(?:is|was|are|were) (?:clean|green|successful|ok)|successfully|erfolgreich|avec succès|réussi\w*|con éxito|"
@@ -247,6 +262,7 @@ _RAN_WELL = re.compile(
     r"without (?:errors?|issues?|problems?))",
     re.IGNORECASE,
 )
+_TICKED = re.compile(r"^\W*[✅✓✔]\s*⟦[CT](\d+)⟧(?=\s*(?:$|[.:(,-]))")
 _CHECK_WELL = (
     (
         "build",
@@ -269,6 +285,8 @@ def tests_pass(statement: Statement) -> bool:
     found = next((match for pattern in _TESTS_PASS if (match := pattern.search(text))), None)
     if found is None and re.search(r"\btests?\b", statement.around, re.IGNORECASE):
         found = _ALL_PASS.search(text)
+    if found is not None and found.group(0).startswith("⟦G") and found.group(0)[-1] in "✅✓✔":
+        return False  # a file of tests with a tick: whatever the tick is for
     if found is None or _LEFT_OUT.search(text) or _FAILS.search(text) or _MAKES_PASS.search(text[: found.start()]):
         return False
     near = _AND.split(text[: found.start()])[-1]
@@ -279,7 +297,8 @@ def tests_pass(statement: Statement) -> bool:
 def tests_fail(statement: Statement) -> bool:
     """Whether it tells that some tests fail."""
     text = _GOOD_NOTHING.sub(" ", statement.text)
-    return _FAILS.search(text) is not None and not _WAS_MENDED.search(text)
+    found = _FAILS.search(text)
+    return found is not None and not _UNREAL.search(text[: found.end()]) and not _WAS_MENDED.search(text)
 
 
 def files_written(statement: Statement) -> Iterator[str]:
@@ -295,9 +314,9 @@ def files_written(statement: Statement) -> Iterator[str]:
                 continue  # the line is about the file that it begins with
             if _FROM.search(named) and not _TAKES_OUT.search(named):
                 continue
-            if _is_real(statement.text, found.start(), found.end() if subject else found.start()):
-                if not _NO_CHANGE.search(named):
-                    yield from (statement.name(number) for number in re.findall(_FILE, named))
+            told = _is_real(statement.text, found.start(), found.end() if subject else found.start())
+            if told and not _NO_CHANGE.search(named):
+                yield from (statement.name(number) for number in re.findall(_FILE, named))
 
 
 def deliveries(statement: Statement) -> Iterator[Delivery]:
@@ -312,7 +331,7 @@ def deliveries(statement: Statement) -> Iterator[Delivery]:
 def commands_went_well(statement: Statement) -> Iterator[str]:
     """The commands that it tells to have succeeded, as it names them."""
     text = _GOOD_NOTHING.sub(" successfully ", statement.text)
-    for pattern in (_COMMAND_WELL, _RAN_WELL):
+    for pattern in (_COMMAND_WELL, _RAN_WELL, _TICKED):
         for found in pattern.finditer(text):
             if _is_real(text, found.start(), found.end()) and not _FAILS.search(text):
                 yield statement.name(found.group(1))
