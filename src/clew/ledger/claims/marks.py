@@ -33,8 +33,8 @@ _NO_WRITER = re.compile(
 )
 _MESSAGE = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?commit\b.*|\bgh\s+(?:pr|issue|api)\b.*", re.DOTALL)
 _WRITES_MANY = re.compile(
-    r"(?:\bxargs\b|-exec\b|\bfor\s+\w+\s+in\b).*(?<![$\w/-])(?:sed\s+-\w*i|perl|mv|cp|rm|tee|python3?)\s|"
-    r"\b(?:python3?|node|ruby|perl)\b.*(?:write|rename|unlink|remove|copy|-pi)|"
+    r"(?:\bxargs\b|-exec\b|\bfor\s+\w+\s+in\b).*(?<![$\w/-])(?:sed\s+-\w*i|perl\s+-\w*i|mv|cp|rm|tee)\s|"
+    r"\b(?:python3?|node|ruby|perl)\b[^\n]*(?:<<|\s-c\b|\s-e\b|\s-p?i).*(?:write|rename|unlink|remove|copy|s/)|"
     r"\bgit\s+(?:-C\s+\S+\s+)?(?:apply|merge|cherry-pick|revert|am|clone)(?![\w-])|\bgenerate\b|codegen|"
     r"(?<![\w./-])patch\s+(?:-|<)|"
     r"\bunzip\b|\btar\s|\brsync\b|"

@@ -23,6 +23,9 @@ _BARE = "Makefile|Dockerfile|Justfile|Procfile|Gemfile|Rakefile|Vagrantfile|Jenk
 _PATH = rf"(?:[\w@.+~-]*/)*(?:\.?[\w@+-][\w@.+-]*\.(?:{_EXTENSIONS})|\.(?:gitignore|dockerignore|env|npmrc)|{_BARE})"
 _FILE_SPAN = re.compile(rf"({_PATH})(?::\d+(?:[-:]\d+)*)?")
 _FILE = re.compile(rf"(?<![\w/.@:⟦-])({_PATH})(?::\d+(?:[-:]\d+)*)?(?![\w/(⟧-]|\.\w)")
+_NO_FILES = frozenset(
+    {"next.js", "node.js", "vue.js", "react.js", "nuxt.js", "three.js", "express.js", "d3.js", "chart.js"}
+)
 _URL = re.compile(r"\w+://[^\s⟦⟧)*]+")
 _HASH = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,40}")
 _TEST_NAME = re.compile(r"(?:Test[A-Z_]\w*|test_\w+)(?:::\w+|\(\))?|.*::test_\w+")
@@ -48,7 +51,8 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _PLANNED = re.compile(
-    r"\bnext\b|\bto[- ]?dos?\b|\bremain\w*|\bplan(?:s|ned)?\b|\brecommend\w*|\bsuggest\w*|\bpropos\w+|"
+    r"\bnext (?:steps?|up|actions?|tasks?|time|moves?)\b|^\W*next\b\W*$|^\W*next:|\bto[- ]?dos?\b|\bremain\w*|"
+    r"\bplan(?:s|ned)?\b|\brecommend\w*|\bsuggest\w*|\bpropos\w+|"
     r"\boptions?\b|\bhow to\b|"
     r"\bwould\b|\bcould\b|\bshould\b|\bwill\b|\bfollow[- ]?ups?\b|\bopen (?:questions?|points?|items?)\b|\bnot done\b|"
     r"\bmissing\b|\busage\b|\bif\b|\bto (?:verify|test|run|fix|try|finish|complete)\b|\bexpected\b|\bacceptance\b|"
@@ -152,6 +156,8 @@ def _masked(line: str, names: list[str]) -> str:
         return f"⟦{kind}{len(names) - 1}⟧"
 
     def of_file(path: str) -> str:
+        if path.casefold() in _NO_FILES:
+            return marked("C", path)
         return marked("G" if _TEST_FILE.search(path) else "F", path)
 
     def of_span(found: re.Match[str]) -> str:

@@ -106,7 +106,7 @@ _CHANGED = (
     r"renamed|"
     r"extended|fixed|implemented|cleaned up|generated|saved|simplified|adjusted|corrected|"
     r"replaced|moved|extracted|split|converted|inlined|introduced|resolved|dropped|appended|inserted|reverted|"
-    r"documented|rewired|"
+    r"documented|consolidated|populated|clarified|improved|enhanced|migrated|tightened|wrapped|switched|rewired|"
     r"erstellt|geschrieben|hinzugefügt|geändert|aktualisiert|angepasst|gelöscht|entfernt|angelegt|"
     r"créé|écrit|ajouté|modifié|mis à jour|supprimé|corrigé|"
     r"creado|creé|escrito|escribí|añadido|añadí|agregado|agregué|actualizado|actualicé|modificado|modifiqué|"
@@ -116,7 +116,7 @@ _BEGIN = r"(?:^\W*|\b(?:I|I've|we|we've|have|and|also|then|successfully|by|done)
 _FILES = rf"{_FILE}(?:(?:\s*,\s*(?:and\s+)?|\s+(?:and|und|et|y|&)\s+|\s*[+&]\s*){_FILE})*"
 _ENDS = (
     r"(?=\s*(?:$|[.,:;()—–\[-]|(?:to|with|in|at|for|and|so|by|which|that|now|where|when|because|after|instead|from|"
-    r"using|as|on|file|under|accordingly|pour|"
+    r"using|as|on|file|changes?|under|accordingly|pour|"
     r"para|mit|um)\b))"
 )
 _NO_OBJECT = (
@@ -240,6 +240,8 @@ _DELIVERED: tuple[tuple[Delivery, re.Pattern[str]], ...] = (
             r""
             r""
             r""
+            r""
+            r""
             r"合并请求)",
             re.IGNORECASE,
         ),
@@ -256,7 +258,7 @@ _WENT_WELL = (
     r"(?:is|was|are|were) (?:clean|green|successful|ok)|successfully|erfolgreich|avec succès|réussi\w*|con éxito|"
     r"correctamente)\b|成功|通过|✅|✓|✔)"
 )
-_COMMAND_WELL = re.compile(rf"⟦[CT](\d+)⟧[^.;⟦]{{0,40}}?{_WENT_WELL}", re.IGNORECASE)
+_COMMAND_WELL = re.compile(rf"⟦[CT](\d+)⟧(?=(?:[^.;⟦]|⟦[CT]\d+⟧){{0,60}}?{_WENT_WELL})", re.IGNORECASE)
 _RAN_WELL = re.compile(
     r"\b(?:successfully (?:ran|executed|run)|ran|executed)\s+⟦[CT](\d+)⟧\s+(?:successfully|cleanly|"
     r"without (?:errors?|issues?|problems?))",
