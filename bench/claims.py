@@ -1,9 +1,9 @@
-"""Marks on reports: how many of real sessions' closing words are marked against their own log, and against a broken one.
+"""Marks on reports: how many of real sessions' closing words are marked by their own log, and by a broken one.
 
-`python -m bench.claims FOLDER...` reads every session below the folders (any agent that clew can read). A report is the
-last text of a turn with the facts up to it. Broken: the last test run made red, all test runs, commits or pushes, or one
-file that the words name taken out of the facts. Whether words that got no mark claim the thing at all is for a reader:
-`--show` prints them.
+`python -m bench.claims FOLDER...` reads every session below the folders, of any agent that clew can read. A report is
+the last text of a turn with the facts up to it. Broken: the last test run made red, all test runs, commits or pushes
+taken out of the facts, or one file that the words name. Whether words without a mark claim the thing at all is for a
+reader: `--show` prints them.
 """
 
 import argparse

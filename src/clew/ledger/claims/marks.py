@@ -7,16 +7,10 @@ commands said to succeed. Nothing else is. Where the log cannot know, nothing is
 import re
 from collections.abc import Iterable, Sequence
 
+from clew.ledger.claims.made import Delivery, checks_went_well, commands_went_well, deliveries
+from clew.ledger.claims.passing import tests_fail, tests_pass
 from clew.ledger.claims.statements import Statement, statements
-from clew.ledger.claims.told import (
-    Delivery,
-    checks_went_well,
-    commands_went_well,
-    deliveries,
-    files_written,
-    tests_fail,
-    tests_pass,
-)
+from clew.ledger.claims.written import files_written
 from clew.ledger.commands import only_looks, purpose_of
 from clew.ledger.facts import CommandFact, Ledger, TestResult
 
@@ -50,8 +44,14 @@ _INSTALLS = re.compile(
     r"update|upgrade|uninstall|tidy)\b"
 )
 _GIT: dict[Delivery, re.Pattern[str]] = {
-    "commit": re.compile(r"\bgit\b.*\b(?:commit|merge|cherry-pick|revert|rebase|am)\b|\b(?:jj|gt|hg|svn)\s+\w+|commit"),
-    "push": re.compile(r"\bpush\b|\bgh\s+pr\s+(?:create|merge)|\b(?:gt|jj)\s+\w+"),
+    "commit": re.compile(
+        r"\bgit\b[^;&|\n]*(?<![\w-])(?:commit|merge|cherry-pick|revert|rebase|am)(?![\w-])|\b(?:jj|gt|hg|svn)\s+\w+|"
+        r"\b(?:run|make|just|task)\s+commit\b|/commit\b"
+    ),
+    "push": re.compile(
+        r"\b(?:git|gh|hub|jj|hg)\b[^;&|\n]*(?<![\w-])push(?![\w-])|\bgh\s+pr\s+(?:create|merge)|\bgt\s+\w+|"
+        r"\b(?:run|make|just|task)\s+push\b|/push\b"
+    ),
     "pr": re.compile(
         r"\b(?:pr|mr)\s+(?:create|edit|new|ready|reopen)\b|pull-request|/pulls\b|pull_requests|\bgt\s+submit"
     ),
