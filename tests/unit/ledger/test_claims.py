@@ -65,6 +65,8 @@ def test_tests_said_to_pass(text: str) -> None:
         "> All tests pass.",
         "```\nAll tests pass\n12 passed in 0.3s\n```",
         'The task says "all the existing tests pass on every machine" as its goal.',
+        "All 12 checks pass on CI, with the tests of three versions.",
+        "`loader_test.py`: ✅ Yes",
         "Tests that cover the value passed to `load` are missing.",
         "This will make the failing tests pass.",
         "Updated the test helpers to pass the new flag.",
@@ -131,6 +133,8 @@ def test_files_said_to_be_changed(text: str) -> None:
         "Next steps:\n- Updated `config.py` goes out with the release",
         "The previous agent created `config.py`.",
         "Removed all references to `config.py`.",
+        "Updated the `config.py` format example in the manual.",
+        "Update `config.py` to use the new name.",
         "Should I have edited `config.py`?",
         "`config.py` wurde nicht geändert.",
     ],
@@ -179,6 +183,9 @@ def test_deliveries_said_to_be_made(text: str, mark: str) -> None:
         "The committed file holds the defaults.",
         "The change is uncommitted.",
         "Added a PR template.",
+        "PR #7 https://forge.example/ann/parcels/pull/7 is somebody's.",
+        "Commits are rebased/squashed/force-pushed there.",
+        "Committed checkpoints bypass the pager.",
     ],
 )
 def test_what_says_nothing_of_deliveries(text: str) -> None:
@@ -190,6 +197,18 @@ def test_commands_said_to_succeed(text: str) -> None:
     assert against(text, FAILED_BUILD) == ("says that `make build` succeeded; it ended with exit 2",)
     assert against(text, WORKED) == ()
     assert against(text, NOTHING) == ()
+
+
+def test_a_file_that_a_line_begins_with_is_the_one_it_is_about() -> None:
+    changed = Ledger(files=(FileFact(path="clean.py", edits=1, order=1),))
+    assert against("- `clean.py`: Added a handler, so that lines go to `app.log` instead of stderr.", changed) == ()
+
+
+def test_a_command_that_only_names_a_delivery_makes_none() -> None:
+    ran = Ledger(commands=(CommandFact(command="cat .git/hooks/pre-push && grep -rn commit docs", exit_code=0),))
+    assert len(against("Committed and pushed.", ran)) == 2
+    made = Ledger(commands=(CommandFact(command="git commit -qF note && git push -q", exit_code=0),))
+    assert against("Committed and pushed.", made) == ()
 
 
 def test_a_check_said_to_succeed() -> None:

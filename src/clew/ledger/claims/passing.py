@@ -36,7 +36,7 @@ _ALL_PASS = re.compile(
 )
 _MAKES_PASS = re.compile(r"\b(?:make|makes|making|get|gets|getting|let|help)\s+(?:\S+\s+){0,4}$", re.IGNORECASE)
 _LEFT_OUT = re.compile(
-    r"\b(?:except|apart from|other than|besides|flaky|pre-existing|unrelated|ausgenommen|außer|sauf|excepto|"
+    r"\b(?:except|apart from|other than|besides|flaky|pre-existing|unrelated|(?-i:CI)|ausgenommen|außer|sauf|excepto|"
     r"salvo)\b|除了",
     re.IGNORECASE,
 )
@@ -44,7 +44,7 @@ FAILS = re.compile(
     rf"\b(?:[1-9]\d*|one|two|three|some|several|a few|many)\s+(?:\S+\s+){{0,2}}?(?:{_TESTS}\s+)?(?:are\s+|"
     rf"still\s+)?fail(?:s|ed|ing|ures?)?\b|"
     rf"{_TESTS}[^.;,]{{0,50}}\b(?:fail|fails|failed|failing|broken|red|timed? out)\b|{_TESTS}[^.;]*❌|"
-    rf"❌[^.;]*{_TESTS}|"
+    rf"❌[^.;]*{_TESTS}|passed[^.;]{{0,20}}\b[1-9]\d*[^.;]{{0,20}}\berrors?\b|"
     rf"{_TESTS}[^.;,]{{0,50}}\b(?:fehlgeschlagen|fehl|échoue\w*|échoué\w*|fallan?|falló|fallaron)\b|"
     rf"测试[^。；]{{0,12}}失败",
     re.IGNORECASE,

@@ -22,7 +22,7 @@ _BEGIN = r"(?:^\W*|\b(?:I|I've|we|we've|have|and|also|then|successfully|by|done)
 _FILES = rf"{_FILE}(?:(?:\s*,\s*(?:and\s+)?|\s+(?:and|und|et|y|&)\s+|\s*[+&]\s*){_FILE})*"
 _ENDS = (
     r"(?=\s*(?:$|[.,:;()—–\[-]|(?:to|with|in|at|for|and|so|by|which|that|now|where|when|because|after|instead|from|"
-    r"using|as|on|file|changes?|under|accordingly|pour|"
+    r"using|as|on|file|changes?|into|under|accordingly|pour|"
     r"para|mit|um)\b))"
 )
 _NO_OBJECT = (
