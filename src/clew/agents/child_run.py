@@ -277,20 +277,23 @@ class ChildRun:
         elif standing is Standing.IDLE:
             standing = Standing.COMPLETED
         self.standing = standing
+        said = self.text()
         self.ended = AgentEnded(
             child=self.agent,
             standing=standing,
             by=self.by,
             reason=reason if began else "",
             error=self.error,
-            result=digest(self.text(), END_BYTES),
+            result=digest(said, END_BYTES),
             tally=used_by(state),
             task=self.title,
             name=self.errand.name,
             kind=self.spec.kind,
             call_id=self.errand.call,
             background=self.background,
-            facts=facts_of(self.body.log.conversation.entries[self._first_entry :], left_running=left_running),
+            facts=facts_of(
+                self.body.log.conversation.entries, said=said, first=self._first_entry, left_running=left_running
+            ),
             output_file=self.output_file,
         )
         return self.ended

@@ -302,11 +302,12 @@ class Children:
         if path is None or not path.exists():
             return ended
         past = self.files.past(agent)
+        said = last_words(past.chain)
         return replace(
             ended,
-            result=digest(last_words(past.chain), END_BYTES),
+            result=digest(said, END_BYTES),
             tally=spent_in(path, meta.run_from if meta is not None else 0),
-            facts=facts_of(past.entries),
+            facts=facts_of(past.entries, said=said),
         )
 
     def close(self) -> None:

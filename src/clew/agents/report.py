@@ -2,10 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 
+from msgspec.structs import replace
+
+from clew.ledger.claims.marks import against
 from clew.ledger.facts import Ledger, TestResult
 from clew.ledger.fold import fold
-from clew.protocol.entries import Entry
+from clew.protocol.entries import AssistantEntry, Entry
 from clew.protocol.event_kinds.agents import AgentEnded, AgentFacts
+from clew.protocol.messages import ToolCallPart
 from clew.protocol.standing import Standing
 from clew.protocol.tally import Tally
 from clew.text.figures import money
@@ -27,9 +31,21 @@ STATUS: dict[Standing, str] = {
 """The word of a notice; anything else failed."""
 
 
-def facts_of(entries: Iterable[Entry], *, left_running: Sequence[str] = ()) -> AgentFacts:
-    """What a child's log tells of the work that these entries hold."""
-    return from_ledger(fold(entries, held=True), left_running)
+def facts_of(
+    entries: Sequence[Entry], *, said: str = "", first: int = 0, left_running: Sequence[str] = ()
+) -> AgentFacts:
+    """What a child's log tells of the work that its entries from `first` on hold. What it said is held against all of
+    the log: a child that goes on may speak of what it did before."""
+    ledger = fold(entries[first:], held=True)
+    whole = fold(entries, held=True) if first else ledger
+    marks = against(said, whole, elsewhere=_used_servers(entries))
+    return replace(from_ledger(ledger, left_running), against=tuple(map(short, marks)))
+
+
+def _used_servers(entries: Iterable[Entry]) -> bool:
+    """Whether it called tools of MCP servers: they may commit, test and write unseen."""
+    parts = (part for entry in entries if isinstance(entry, AssistantEntry) for part in entry.message.content)
+    return any(isinstance(part, ToolCallPart) and part.name.startswith("mcp__") for part in parts)
 
 
 def from_ledger(ledger: Ledger, left_running: Sequence[str] = ()) -> AgentFacts:

@@ -89,6 +89,41 @@ async def test_ag_2_a_background_agent_returns_at_once_and_wakes_its_parent_with
     assert told == [(child,)]
 
 
+async def test_words_that_the_log_speaks_against_are_marked_before_the_parent_reads_them(tmp_path: Path) -> None:
+    boast = "I created `config.py` and committed it. All tests pass."
+    marks = (
+        "NOT BORNE OUT by its log: says that tests pass; no test ran",
+        "NOT BORNE OUT by its log: says that config.py was changed; no file of that name was",
+        "NOT BORNE OUT by its log: says that it committed; no commit was made",
+    )
+    main = [agent(), agent(run_in_background=True), Say("first turn"), Say("I heard")]
+    models = scripts(main, [Call("Bash", {"command": "echo looking"}), Say(boast), Say(boast)])
+    async with house(tmp_path, models=models, kinds=(HELPER,)) as place:
+        await place.front.submit(SubmitPrompt(content="go"))
+        await place.front.until(TurnEnded, 2)
+        result = result_text(place.front.of(ToolEnded)[0].result)
+        notice = asked(models["main"].requests[-1])
+    for words in (result, notice):
+        assert "All tests pass" in words
+        assert all(mark in words for mark in marks)
+    assert len(notice.encode()) <= 1_024
+
+
+async def test_a_child_that_goes_on_may_speak_of_what_it_did_before(tmp_path: Path) -> None:
+    wrote = Call("Write", {"file_path": str(tmp_path / "note.md"), "content": "one line"})
+    models = scripts([agent(), Say("ok")], [wrote, Say("Created `note.md`."), Say("Created `note.md`, as I said.")])
+    async with house(tmp_path, models=models, kinds=(HELPER,), mode="bypassPermissions") as place:
+        await place.front.submit(SubmitPrompt(content="go"))
+        await place.front.until(TurnEnded)
+        child = place.front.of(AgentStarted)[0].child
+        await place.front.submit(MessageAgent(to=child, text="what did you do?"))
+        await place.front.until(AgentEnded, 2)
+        first, second = (ended.facts for ended in place.front.of(AgentEnded))
+    assert first.files
+    assert not second.files
+    assert first.against == second.against == ()
+
+
 async def test_several_that_settle_while_the_parent_works_join_as_one_message(tmp_path: Path) -> None:
     hold, reached = asyncio.Event(), asyncio.Event()
     three = ReplyOf([agent(f"task {number}", run_in_background=True) for number in range(3)])

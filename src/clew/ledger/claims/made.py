@@ -1,0 +1,130 @@
+"""Statements that something was committed, pushed or put up for review, and that commands or checks went well."""
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from clew.ledger.claims.passing import FAILS
+from clew.ledger.claims.reality import GOOD_NOTHING, is_real
+from clew.ledger.claims.statements import Statement
+
+Delivery = Literal["commit", "push", "pr"]
+_COMMITTED = (
+    r"committed(?=\s*(?:$|[.,:!(✅]|(?:and|as|to|in|on|the|it|them|all|my|both|with|these|this|those|locally|"
+    r"successfully|changes?)(?!\w)|⟦))"
+    r"(?!\s+(?:and|or)\s+(?:temporary|uncommitted|staged|unstaged))"
+)
+_DELIVERED: tuple[tuple[Delivery, re.Pattern[str]], ...] = (
+    (
+        "commit",
+        re.compile(
+            rf"(?:^\W*|[,:]\s+|\b(?:I|we|I've|we've|have|and|now|also|then|successfully|done)\s+){_COMMITTED}|"
+            r"\b(?:changes?|everything|all|work|it|fix(?:es)?|edits|implementation|updates?|improvements?|merge|"
+            r"tests?)\s+(?:\w+\s+)?(?:(?:is|"
+            r"are|were|was|has been|have been)\s+)?(?:now\s+|all\s+|also\s+)?committed\b(?!\s+(?:files?|code|by|"
+            r"metadata|checkpoints?|version|changes))|"
+            r"\bcommits?\s+(?:was |were |has been |have been )?(?:created|made)\b|\b(?:\d+|one|two|three|four|"
+            r"five) commits on (?:the|this|my) branch\b|"
+            r"^\W*commits?:?\s*⟦H\d+⟧|"
+            r"\b(?:created|made|recorded|landed)\s+(?:(?:a|an|the|one|\d+|two|three|new|initial|single|git|local|"
+            r"separate|clean)"
+            r"\s+)*commits?\b(?!\s+(?:message|hook|template|objects?|trailers?))|"
+            r"\bcommittet\b|\beingecheckt\b|\bcommitt?é(?:e|s|es)?\b|\bcommit (?:créé|effectué|creado|realizado|"
+            r"hecho)\b|"
+            r"\b(?:commiteado|hice (?:el|un) commit)\b|已(?:经)?(?:成功)?提交|提交了",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "push",
+        re.compile(
+            r"(?<![\w/-])(?<!the )(?:force-)?pushed(?=\s*(?:$|[.,:!)]|to|it|them|the|all|both|changes?|branch|"
+            r"commits?|up|and|as|in|⟦|successfully|directly|with))|"
+            r"\bgepusht\b|\bpoussé(?:e|s|es)?\b|\b(?:pusheado|hice push)\b|已(?:经)?(?:成功)?推送|推送了",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "pr",
+        re.compile(
+            r"\b(?:opened|created|submitted|raised|filed|made)\s+(?:(?:a|an|the|draft|new|⟦\w+⟧|"
+            r"\w+)\s+){0,3}?(?:pull requests?|PRs?|"
+            r"merge requests?|MRs?)\b(?!\s+(?:template|description|comment|review|title|body|check|workflow|link))|"
+            r"\b(?:pull request|PR|merge request|MR)\s*(?:#?\d+\s*)?(?:⟦\w+⟧)?\s*(?:(?:is|was|has been|is now|wurde|"
+            r"a été|ha sido|fue)\s+)?(?:now\s+)?"
+            r"(?:opened|created|submitted|(?<=is )(?:open|up)|erstellt|geöffnet|ouverte?|créée?|creado|abierto)\b|"
+            r"^\W*(?:draft )?(?:PR|pull request|MR|merge request):\s*(?:⟦U\d+⟧|#\d+ ⟦U\d+⟧)|"
+            r"(?:已|已经)(?:创建|提交|打开)了?[^。，]{0,6}(?:PR|拉取请求|合并请求)|(?:创建|提交|开)了[^。，]{0,6}(?:PR|拉取请求|"
+            r""
+            r""
+            r""
+            r""
+            r""
+            r""
+            r""
+            r""
+            r""
+            r"合并请求)",
+            re.IGNORECASE,
+        ),
+    ),
+)
+_OTHER_PUSH = re.compile(
+    r"\b(?:stack|array|queue|notifications?|events?|transactions?|database|db|offsets?|buffer|list|slice|channel)\b",
+    re.IGNORECASE,
+)
+_WENT_WELL = (
+    r"(?:\b(?:succe(?:eds?|eded|ss|ssful)|clean|pass(?:es|ed)?|completes?d? successfully|works|worked|exit(?:s|"
+    r"ed)? (?:with )?(?:code |status )?0|"
+    r"(?:ran|runs|run|builds?|built|compiles?d?|finish\w*|complete[sd]?) (?:cleanly|fine|successfully|without)|"
+    r"(?:is|was|are|were) (?:clean|green|successful|ok)|successfully|erfolgreich|avec succès|réussi\w*|con éxito|"
+    r"correctamente)\b|成功|通过|✅|✓|✔)"
+)
+_COMMAND_WELL = re.compile(rf"⟦[CT](\d+)⟧(?=(?:[^.;⟦]|⟦[CT]\d+⟧){{0,60}}?{_WENT_WELL})", re.IGNORECASE)
+_RAN_WELL = re.compile(
+    r"\b(?:successfully (?:ran|executed|run)|ran|executed)\s+⟦[CT](\d+)⟧\s+(?:successfully|cleanly|"
+    r"without (?:errors?|issues?|problems?))",
+    re.IGNORECASE,
+)
+_TICKED = re.compile(r"^\W*[✅✓✔]\s*⟦[CT](\d+)⟧(?=\s*(?:$|[.:(,-]))")
+_CHECK_WELL = (
+    (
+        "build",
+        re.compile(
+            rf"\b(?:build|compilation|project builds|code compiles|"
+            rf"compiles)\b[^.;]{{0,40}}?{_WENT_WELL}",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "lint",
+        re.compile(rf"\b(?:lint(?:er|ing|s)?|type[- ]?check(?:s|ing|er)?)\b[^.;]{{0,40}}?{_WENT_WELL}", re.IGNORECASE),
+    ),
+)
+
+
+def deliveries(statement: Statement) -> Iterator[Delivery]:
+    """What it tells to have been committed, pushed, or put up as a pull request."""
+    for kind, pattern in _DELIVERED:
+        for found in pattern.finditer(statement.text):
+            if is_real(statement.text, found.start(), found.end()) and not _OTHER_PUSH.search(statement.text):
+                yield kind
+                break
+
+
+def commands_went_well(statement: Statement) -> Iterator[str]:
+    """The commands that it tells to have succeeded, as it names them."""
+    text = GOOD_NOTHING.sub(" successfully ", statement.text)
+    for pattern in (_COMMAND_WELL, _RAN_WELL, _TICKED):
+        for found in pattern.finditer(text):
+            if is_real(text, found.start(), found.end()) and not FAILS.search(text):
+                yield statement.name(found.group(1))
+
+
+def checks_went_well(statement: Statement) -> Iterator[str]:
+    """The kinds of checks (`build`, `lint`) that it tells to have succeeded."""
+    text = GOOD_NOTHING.sub(" successfully ", statement.text)
+    for kind, pattern in _CHECK_WELL:
+        found = pattern.search(text)
+        if found and is_real(text, found.start(), found.end()) and not FAILS.search(text):
+            yield kind
