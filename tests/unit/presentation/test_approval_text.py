@@ -2,7 +2,7 @@
 
 from clew.presentation.approval_text import Bounds, cautions, is_cut, origin, untold_arguments, usual_offers
 from clew.protocol.events import ApprovalRequested, RuleOffer
-from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, RequestId
+from clew.protocol.ids import CallId, RequestId
 from clew.protocol.messages import ToolCallPart
 
 
@@ -44,5 +44,6 @@ def test_of_the_rules_for_one_part_the_narrowest_is_usual() -> None:
 
 
 def test_who_asks() -> None:
-    assert origin(MAIN_AGENT, "m") == "the main agent, model m"
-    assert origin(AgentId("a\nb"), "") == "agent a b"
+    assert origin("", "m") == "the main agent, model m"
+    assert origin("", "") == "the main agent"
+    assert origin('main > worker "count\u202e"', "m") == 'main > worker "count\\u{202E}", model m'
