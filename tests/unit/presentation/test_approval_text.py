@@ -45,4 +45,5 @@ def test_of_the_rules_for_one_part_the_narrowest_is_usual() -> None:
 
 def test_who_asks() -> None:
     assert origin("", "m") == "the main agent, model m"
-    assert origin('main > Explore "a\nb"', "") == 'main > Explore "a b"'
+    assert origin("", "") == "the main agent"
+    assert origin('main > worker "count\u202e"', "m") == 'main > worker "count\\u{202E}", model m'
