@@ -280,7 +280,7 @@ class Children:
         """Children of an earlier process that have no end in this agent's log were interrupted: their end is written
         now, with the report of what their own logs hold, and a notice of it is owed."""
         state = self.session.journal.log(agent).state
-        lost = [row for row in state.tasks if row.kind == "agent" and row.standing is Standing.INTERRUPTED]
+        lost = [row for row in state.tasks if row.kind == "agent" and row.lost]
         for row in lost:
             if AgentId(row.task_id) not in self._runs:
                 self.session.publish(self._lost(row), agent=agent)

@@ -11,7 +11,6 @@ from clew.host.request import SessionRequest
 from clew.host.workspace import Workspace
 from clew.protocol.entries import ChainEntry, Entry, SessionOriginEntry
 from clew.protocol.ids import EntryId, SessionId, new_uuid
-from clew.protocol.standing import Standing
 from clew.protocol.state import AgentState
 from clew.transcript.errors import TranscriptError
 from clew.transcript.log.stamp import utc_now
@@ -131,7 +130,7 @@ def interrupted_words(state: AgentState, *, agents: bool) -> tuple[str, ...]:
     return tuple(
         f"{row.task_id} ({' '.join(row.title.split())[:MAX_TITLE_CHARS]}) was interrupted: its process ended"
         for row in state.tasks
-        if row.standing is Standing.INTERRUPTED and (agents or row.kind != "agent")
+        if row.lost and (agents or row.kind != "agent")
     )
 
 

@@ -138,7 +138,7 @@ class AgentState(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def figures(self) -> "AgentState":
         """Without what holds only while a process runs: this part is kept in the log."""
-        tasks = tuple(row for row in self.tasks if row.open)
+        tasks = tuple(row for row in self.tasks if row.open or row.kind == "agent")
         rest = replace(self, working=False, compacting=False, rests=None, ended_by="", tasks=tasks)
         queued = tuple(item for item in self.queued if item.kept)
         return replace(rest, waiting=(), queued=queued, typed=(), meter=None)
@@ -147,7 +147,7 @@ class AgentState(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """The figures of an agent whose process is gone: what was open then was interrupted. `rests`, `by`: how its log
         says that it stands, and who brought it there."""
         kept = self.figures()
-        tasks = tuple(replace(row, standing=Standing.INTERRUPTED, until="") for row in kept.tasks)
+        tasks = tuple(row.left_behind if row.open else row for row in kept.tasks)
         queued = tuple(replace(item, held=True) for item in kept.queued)
         told = rests is standing_after(self.last_reason)
         return replace(kept, tasks=tasks, queued=queued, rests=None if told else rests, ended_by=by)

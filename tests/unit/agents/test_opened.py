@@ -147,5 +147,8 @@ async def test_what_ran_when_the_process_died_is_interrupted_on_resume(place: Pl
     later = ScriptedModel([Say("x")])
     async with opened(place.request(later, resume=path.stem)) as front:
         state = (await front.until(SnapshotTaken)).state
-        assert not [row for row in state.tasks if row.standing is Standing.INTERRUPTED], "told once"
+        assert not [row for row in state.tasks if row.lost], "told once"
+        assert [(row.task_id, row.standing) for row in state.tasks if row.kind == "agent"] == [
+            (child, Standing.INTERRUPTED)
+        ], "and listed for ever"
         assert state.spent.cost_usd == pytest.approx(own + spent_by_child)

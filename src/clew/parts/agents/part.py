@@ -9,7 +9,6 @@ from clew.llm.estimate import estimate_request
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.lookups.tasks import ClearTasks, ListTasks, ShowTask, StopTask, TaskShown, TasksListed
 from clew.protocol.ops import ForkAgent, MessageAgent, SendToBackground, SetCoordinator
-from clew.protocol.standing import Standing
 
 NOW_ON = "coordinator mode is on: the conversation gives all work to workers in the background. "
 NOW_OFF = "coordinator mode is off: the conversation works itself again. "
@@ -30,7 +29,7 @@ class AgentPart(Part):
         self._own_tools = own.toolbox.session
         self._agents: AgentFactory = own.agents
         state = own.session.journal.main.state
-        if any(row.kind == "agent" and row.standing is Standing.INTERRUPTED for row in state.tasks) or state.owed:
+        if any(row.kind == "agent" and row.lost for row in state.tasks) or state.owed:
             self._agents.children.settle_lost(MAIN_AGENT)
             self._agents.children.outbox.send(MAIN_AGENT, quietly=True)
 

@@ -47,6 +47,16 @@ class TaskRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """It goes on by itself or with an answer."""
         return self.standing.open or bool(self.until)
 
+    @property
+    def left_behind(self) -> "TaskRow":
+        """Of one that was open when its process ended."""
+        return replace(self, standing=Standing.INTERRUPTED, until="", by="")
+
+    @property
+    def lost(self) -> bool:
+        """It was left behind by an earlier process, and its end is not in the log yet."""
+        return self.standing is Standing.INTERRUPTED and not self.by
+
 
 class AgentFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What code read in a child's log about one run of it: the half of a report that nobody has to believe."""

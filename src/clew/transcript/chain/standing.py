@@ -146,7 +146,9 @@ class StandingFold(Struct, kw_only=True, omit_defaults=True):
         process; a turn that ended since is the newer news."""
         known = self.agents
         self.agents = {
-            AgentId(row.task_id): OpenWork(row.standing, self.at) for row in state.tasks if row.kind == "agent"
+            AgentId(row.task_id): OpenWork(row.standing, self.at)
+            for row in state.tasks
+            if row.kind == "agent" and row.open
         }
         if known.keys() - self.agents.keys() and not (self.turn_over or self.in_turn):
             self._rest(Standing.INTERRUPTED, self.detail, self.source)
