@@ -79,6 +79,9 @@ class Checkouts:
             top = os.path.realpath(root)
             if f"{self._trees}/".startswith(f"{top}/"):
                 raise CheckoutProblem("clew's own directory lies in the project, so a checkout would lie in it too")
+            path = self._trees / agent
+            if os.path.lexists(path):
+                raise CheckoutProblem(f"{path} is there already")
             base = base or borrower.head()
         except CheckoutProblem as error:
             raise ValueError(f"a checkout of its own cannot be had: {error}") from error
@@ -86,7 +89,7 @@ class Checkouts:
             agent=agent,
             session=session,
             root=top,
-            path=str(self._trees / agent),
+            path=str(path),
             branch=f"clew/{agent}",
             base=base,
             state="making",
@@ -158,7 +161,9 @@ class Checkouts:
                 return f"{receipt.path}: stays, because it holds repositories of its own: {', '.join(state.nested[:5])}"
             saved = bool(borrower.commit(f"{receipt.ref}/head"))
             self._remove(receipt)
-            return f"{receipt.path}: removed; " + (f"its work is in {receipt.ref}/head" if saved else "it was unchanged")
+            return f"{receipt.path}: removed; " + (
+                f"its work is in {receipt.ref}/head" if saved else "it was unchanged"
+            )
 
     def recover(self) -> None:
         """Finish what dead processes left half done: what was being made or removed goes, the rest is settled."""
@@ -225,6 +230,12 @@ class Checkouts:
             yield
         finally:
             os.close(descriptor)
+
+
+def seen_places(receipt: Receipt) -> tuple[str, ...]:
+    """What a checkout borrows from, where that lies outside the repository's own root."""
+    repository = find_repository(Path(receipt.root))
+    return (str(repository.common_dir),) if repository is not None else ()
 
 
 def held(state: CheckoutState) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from clew.agents.budget import used_by
+from clew.agents.checkouts import Receipt, Settled
 from clew.agents.child_files import last_words
 from clew.agents.report import digest, facts_of, result_of
 from clew.agents.runner import AgentBody, AgentRunner, AgentSpec
@@ -44,7 +45,15 @@ class ChildRun:
     exit_code = None
 
     def __init__(
-        self, children: "Children", runner: AgentRunner, body: AgentBody, spec: AgentSpec, errand: Errand, *, depth: int
+        self,
+        children: "Children",
+        runner: AgentRunner,
+        body: AgentBody,
+        spec: AgentSpec,
+        errand: Errand,
+        *,
+        depth: int,
+        checkout: Receipt | None = None,
     ) -> None:
         self._children = children
         self.runner = runner
@@ -52,6 +61,8 @@ class ChildRun:
         self.spec = spec
         self.errand = errand
         self.depth = depth
+        self.checkout = checkout
+        self._left_behind = ""
         self.background = errand.background
         self.started_s = time.monotonic()
         self.standing = Standing.STARTING
@@ -141,7 +152,7 @@ class ChildRun:
 
     def report(self, ended: AgentEnded, max_bytes: int) -> str:
         """What a call that waited answers: its words, and the facts beside them."""
-        return result_of(ended, self.text(), max_bytes)
+        return result_of(ended, self.text(), max_bytes, self._left_behind)
 
     def to_background(self) -> None:
         """Nobody waits for it any longer: its parent is told of its end by a notice."""
@@ -227,8 +238,9 @@ class ChildRun:
             finally:
                 await self.take_back()
 
-    def settle(self, left_running: tuple[str, ...]) -> AgentEnded:
-        """How it ended. A limit, a stop or a failure gives back what was done so far, never an empty success."""
+    def settle(self, left_running: tuple[str, ...], left: Settled) -> AgentEnded:
+        """How it ended, with what became of its checkout. A limit, a stop or a failure gives back what was done so far,
+        never an empty success."""
         state, reason = self.state, self.state.last_reason
         began = state.turns > 0
         standing = (state.rests or standing_after(reason)) if began else Standing.FAILED
@@ -253,5 +265,17 @@ class ChildRun:
             background=self.background,
             facts=facts_of(self.body.log.conversation.entries[self._first_entry :], left_running=left_running),
             output_file=self.output_file,
+            worktree=left.path,
         )
+        self._left_behind = left.words + self._unheld()
         return self.ended
+
+    def _unheld(self) -> str:
+        """What is said of an isolated child where no sandbox held its commands."""
+        sandbox = self.body.tools.session.sandbox
+        if self.checkout is None or (sandbox is not None and sandbox.enforced):
+            return ""
+        return (
+            " NOT ENFORCED: there is no sandbox here, so its commands could have changed files outside its checkout; "
+            "its file tools could not."
+        )

@@ -165,8 +165,9 @@ def fitting(text: str, max_bytes: int) -> str:
     return words if len(words.encode()) <= max_bytes else ""
 
 
-def result_of(ended: AgentEnded, text: str, max_bytes: int) -> str:
-    """What a call that waited for the child answers: its words whole where they fit, the facts beside them."""
+def result_of(ended: AgentEnded, text: str, max_bytes: int, place: str = "") -> str:
+    """What a call that waited for the child answers: its words whole where they fit, the facts beside them. `place`:
+    what became of its checkout."""
     whole = len(text.encode()) <= max_bytes
     words = text if whole else f"{cut(text, max_bytes * 2 // 3)}\n[…]\n{cut(text, max_bytes // 3, end=True)}"
     said = words.strip() or "(it said nothing)"
@@ -174,4 +175,5 @@ def result_of(ended: AgentEnded, text: str, max_bytes: int) -> str:
     how = "" if ended.standing is Standing.COMPLETED else f"{summary_of(ended)}. What it did and said until then:\n\n"
     facts = "\n".join(facts_lines(ended.facts))
     handle = f"agentId: {ended.child} ({usage_words(ended.tally)}). SendMessage to this id goes on with it.{more}"
-    return f"{how}{said}\n\n[facts from its log]\n{facts}\n[{handle}]"
+    where = f"\n[{place}]" if place else ""
+    return f"{how}{said}\n\n[facts from its log]\n{facts}{where}\n[{handle}]"
