@@ -42,6 +42,8 @@ class Receipt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The process that works with it; `kept` ones have none."""
     why: str = ""
     """Of a kept one: what it holds, or why nobody could tell."""
+    saved: bool = False
+    """Of a kept one: all that it held when its agent ended is in the repository."""
 
     @property
     def ref(self) -> str:
@@ -60,6 +62,8 @@ class Settled(Struct, frozen=True, kw_only=True):
     words: str
     path: str = ""
     """Where it stays; empty: it is gone."""
+    ref: str = ""
+    """Where in the repository its work is; empty: there is none, or it could not be saved."""
 
 
 class Checkouts:
@@ -110,39 +114,52 @@ class Checkouts:
         of it. Raises ValueError."""
         known = self.find(agent)
         if known is not None and known.state in ("ready", "kept") and os.path.isdir(known.path):
-            return self._write(replace(known, state="ready", owner=this_process("clew"), why=""))
+            try:
+                return self._write(replace(known, state="ready", owner=this_process("clew"), why="", saved=False))
+            except OSError as error:
+                raise ValueError(f"its checkout {known.path} cannot be used: {error}") from error
         saved = ""
-        if known is not None:
-            self._remove(known)
-        with contextlib.suppress(CheckoutProblem):
-            borrower = self._borrower(root)
-            saved = borrower.commit(f"{REFS}/{agent}/head")
+        with contextlib.suppress(CheckoutProblem, OSError):
+            if known is not None:
+                self._remove(known)
+            saved = self._borrower(root).commit(f"{REFS}/{agent}/head")
         return self.make(agent, session, root, base=saved)
 
     def settle(self, receipt: Receipt) -> Settled:
         """Its agent has ended: an unchanged checkout goes, with its branch; any other one stays, and its work is saved
         in the repository besides."""
-        if not os.path.isdir(receipt.path):
-            self._forget(receipt)
-            return Settled(words=f"Its checkout {receipt.path} was removed by somebody else while it worked.")
         try:
+            if not os.path.isdir(receipt.path):
+                self._forget(receipt)
+                return Settled(words=f"Its checkout {receipt.path} was removed by somebody else while it worked.")
             borrower = self._borrower(Path(receipt.root))
             state = borrower.examine(Path(receipt.path), base=receipt.base)
             if state.unchanged and not borrower.commit(f"{receipt.ref}/head"):
                 self._remove(receipt)
                 return Settled(words="It changed nothing in its checkout, which is gone.")
             borrower.save(Path(receipt.path), base=receipt.base, ref=receipt.ref)
+            if state.nested:
+                raise CheckoutProblem(f"it holds repositories of its own ({', '.join(state.nested[:5])})")
+            self._write(replace(receipt, state="kept", why=held(state), saved=True))
         except (CheckoutProblem, OSError) as error:
-            self._write(replace(receipt, state="kept", why=f"not saved: {error}"))
+            with contextlib.suppress(OSError):  # a full disk: the next process tries again
+                self._write(replace(receipt, state="kept", why=f"not saved: {error}"))
             words = f"Its checkout stays at {receipt.path}, branch {receipt.branch}; it could not be saved: {error}."
             return Settled(words=words, path=receipt.path)
-        self._write(replace(receipt, state="kept", why=held(state)))
         words = (
             f"Its work is in {receipt.ref}/head ({held(state)}; base {receipt.base[:12]}): look with git diff "
             f"{receipt.base[:12]} {receipt.ref}/head, take it with git merge {receipt.ref}/head. Nothing of it is in "
             f"this checkout yet. Its own checkout stays at {receipt.path}."
         )
-        return Settled(words=words, path=receipt.path)
+        return Settled(words=words, path=receipt.path, ref=f"{receipt.ref}/head")
+
+    def left_by(self, agent: AgentId) -> Settled:
+        """What an agent left whose process died; it is settled now, if it was not."""
+        self.recover()
+        known = self.find(agent)
+        if known is None:
+            return Settled(words="")
+        return Settled(words=known.why, path=known.path, ref=f"{known.ref}/head" if known.saved else "")
 
     def clean(self, receipt: Receipt) -> str:
         """Remove a checkout that nobody works with, once all that it holds is in the repository. What was done."""

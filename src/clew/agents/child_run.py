@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 END_BYTES = 1_000
 """How much of a child's words its parent's log keeps; all of them are in its own."""
 REFUSED_KEY = frozenset({401, 402, 403})
+UNHELD = (
+    " NOT ENFORCED: there is no sandbox here, so its commands could have changed files outside its checkout; its file "
+    "tools could not."
+)
 NO_MORE = r"credit balance|insufficient (?:credit|balance|funds|quota)|out of credits|quota|billing|payment"
 
 
@@ -250,6 +254,8 @@ class ChildRun:
         elif standing is Standing.IDLE:
             standing = Standing.COMPLETED
         self.standing = standing
+        sandbox = self.body.tools.session.sandbox
+        unheld = self.checkout is not None and (sandbox is None or not sandbox.enforced)
         self.ended = AgentEnded(
             child=self.agent,
             standing=standing,
@@ -266,16 +272,8 @@ class ChildRun:
             facts=facts_of(self.body.log.conversation.entries[self._first_entry :], left_running=left_running),
             output_file=self.output_file,
             worktree=left.path,
+            work_ref=left.ref,
+            unheld=unheld,
         )
-        self._left_behind = left.words + self._unheld()
+        self._left_behind = f"{left.words}{UNHELD if unheld else ''}"
         return self.ended
-
-    def _unheld(self) -> str:
-        """What is said of an isolated child where no sandbox held its commands."""
-        sandbox = self.body.tools.session.sandbox
-        if self.checkout is None or (sandbox is not None and sandbox.enforced):
-            return ""
-        return (
-            " NOT ENFORCED: there is no sandbox here, so its commands could have changed files outside its checkout; "
-            "its file tools could not."
-        )

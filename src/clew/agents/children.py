@@ -340,9 +340,8 @@ class Children:
             output_file=str(path or ""),
         )
         if meta is not None and meta.isolated:
-            self.checkouts.recover()
-            known = self.checkouts.find(agent)
-            ended = replace(ended, worktree=known.path if known is not None else "")
+            left = self.checkouts.left_by(agent)
+            ended = replace(ended, worktree=left.path, work_ref=left.ref)
         if path is None or not path.exists():
             return ended
         past = self.files.past(agent)

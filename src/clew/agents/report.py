@@ -145,7 +145,9 @@ def notice_of(ended: AgentEnded) -> str:
         f"<status>{status_of(ended.standing)}</status>",
         f"<summary>{escaped(cut(summary_of(ended), 200))}</summary>",
         f"<usage>{usage_words(ended.tally)}</usage>",
-        *([f"<worktree>{escaped(ended.worktree)}</worktree>"] if ended.worktree else []),
+        *([f"<worktree>{escaped(cut(ended.worktree, 150))}</worktree>"] if ended.worktree else []),
+        *([f"<merge>{ended.work_ref}</merge>"] if ended.work_ref else []),
+        *(["<unheld>no sandbox kept its commands in its checkout</unheld>"] if ended.unheld else []),
     ]
     tail = f"All of it: TaskOutput {ended.child}"
     lines = [escaped(line) for line in facts_lines(ended.facts)]

@@ -121,9 +121,9 @@ class SessionTools:
         self.offers = OfferTelling()
         register_secrets(secret_values(place.env, key_variables=frozenset(self._key_variables)))
 
-    def may_read(self, path: str) -> bool:
-        """Whether an agent may read a file without asking."""
-        return self.permits.judge((FileAccess(op="read", path=path, cwd="/"),)).decision == "allow"
+    def may_read(self, path: str, at: str = "") -> bool:
+        """Whether an agent may read a file without asking; `at`: one with a checkout of its own."""
+        return self.permits.judge((FileAccess(op="read", path=path, cwd="/"),), at=at).decision == "allow"
 
     def tool_session(
         self, agent: AgentId, parent: ToolSession | None = None, *, checkout: str = "", seen: tuple[str, ...] = ()
@@ -131,7 +131,7 @@ class SessionTools:
         """What the tools of one more agent remember: its directory, its reads and claims, its commands. It works where
         its parent does, or in a `checkout` of its own: then the workspace, and what else is `seen` from there, is
         read-only to its commands."""
-        inherited = parent is not None and parent.checkout
+        own = os.path.realpath(checkout) if checkout else parent.checkout if parent is not None else ""
         roots, sandbox = (parent.roots, parent.sandbox) if parent is not None else (self._roots, self._sandbox)
         cwd = parent.cwd if parent is not None else str(self._place.cwd)
         if checkout:
@@ -140,14 +140,14 @@ class SessionTools:
         session = ToolSession(
             cwd=cwd,
             roots=roots,
-            checkout=checkout or (parent.checkout if parent is not None and inherited else ""),
+            checkout=own,
             results_dir=self._results_dir,
-            env=without_places(self._place.env) if checkout or inherited else self._place.env,
+            env=without_places(self._place.env) if own else self._place.env,
             key_variables=self._key_variables,
             keep_variables=self._place.settings.tool_environment.keep,
             sandbox=sandbox,
             shared_sandbox=not checkout,
-            withheld=lambda path: not self.may_read(path),
+            withheld=lambda path: not self.may_read(path, own),
             tasks=lambda: self.registry.of(agent),
         )
         self._sessions.append(session)

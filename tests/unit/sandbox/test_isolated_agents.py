@@ -143,8 +143,8 @@ ALL = (*(line.replace("{0}", place) for line in (*IN_PLACE, *BY_GIT) for place i
 SAMPLE = tuple(itertools.chain(ALL[::6], ONCE[-3:]))
 
 
-def digest(root: Path) -> dict[str, str]:
-    """Every entry below a place: kind, rights, and the hash of what it holds."""
+def digest(root: Path, *, times: bool) -> dict[str, str]:
+    """Every entry below a place: kind, rights, the hash of what it holds, and when that was written."""
     found: dict[str, str] = {}
     for folder, directories, files in os.walk(root):
         for name in (*directories, *files):
@@ -152,8 +152,8 @@ def digest(root: Path) -> dict[str, str]:
             status = os.lstat(path)
             held = hashlib.sha256(path.read_bytes()).hexdigest() if stat.S_ISREG(status.st_mode) else ""
             link = os.readlink(path) if path.is_symlink() else ""
-            times = status.st_mtime_ns if held else 0
-            found[str(path.relative_to(root))] = f"{stat.filemode(status.st_mode)} {link}{held} {times}"
+            written = status.st_mtime_ns if held and times else 0
+            found[str(path.relative_to(root))] = f"{stat.filemode(status.st_mode)} {link}{held} {written}"
     return found
 
 
@@ -196,8 +196,14 @@ class Apart:
 
     def outside(self) -> dict[str, dict[str, str]]:
         """All that the agent must not change, as it is now."""
-        trees = {name: held for name, held in digest(self.trees).items() if not f"{name}/".startswith("0001/")}
-        return {"main": digest(self.main), "trees": trees, "receipts": digest(self.receipts)}
+        times = self.kind != "landlock"
+        below = digest(self.trees, times=times)
+        trees = {name: held for name, held in below.items() if not f"{name}/".startswith("0001/")}
+        return {
+            "main": digest(self.main, times=times),
+            "trees": trees,
+            "receipts": digest(self.receipts, times=times),
+        }
 
     async def run(self, command: str) -> str:
         """One command of the agent."""
