@@ -125,3 +125,20 @@ def test_without_a_repository_no_isolated_agent_is_started_and_the_words_say_why
     assert place.run("-p", "go").code == 0
     assert "in no git repository" in server.requests[-1].raw.decode()
     assert list(told(place, "agent.started")) == []
+
+
+def test_doctor_lists_what_agents_left_and_cleans_it_when_asked(serve: Serve) -> None:
+    reply = {"match": at_work_on("work"), "calls": [write("b.txt")]}
+    place, _ = serve([{"calls": [agent("work", isolation="worktree")]}, reply, {"text": "x"}, {"text": "done"}])
+    repository(place)
+    assert "worktrees" not in place.run("doctor").out
+    place.run("-p", "go", "--permission-mode", "bypassPermissions")
+    (tree,) = trees(place)
+    listed = place.run("doctor").out
+    assert f"{tree}: 1 uncommitted file; saved in refs/clew/{tree.name}/head" in listed
+    assert "1 left by agents, 0 in use" in listed
+    assert tree.is_dir()
+    assert "1 removed, 0 stay" in place.run("doctor", "--clean-worktrees").out
+    assert trees(place) == []
+    assert "worktrees" not in place.run("doctor").out
+    assert git(place.project, "show", f"refs/clew/{tree.name}/head:b.txt") == "two"

@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -80,24 +80,19 @@ class Children:
         """A child at work on the prompt, or in line for a place. That it began is on disk, in its parent's log, before
         it says anything. `checkout`: where it works, and whose id it has. Raises ValueError, in words for the model,
         and then nothing was started."""
-        try:
-            return self._start(
-                spec,
-                prompt,
-                Errand(
-                    parent=parent,
-                    title=" ".join((title or prompt).split())[:MAX_TITLE_CHARS],
-                    call=call,
-                    name=name,
-                    background=background,
-                ),
-                model,
-                checkout,
-            )
-        except ValueError:
+        errand = Errand(
+            parent=parent,
+            title=" ".join((title or prompt).split())[:MAX_TITLE_CHARS],
+            call=call,
+            name=name,
+            background=background,
+        )
+        with ExitStack() as unless_started:
             if checkout is not None:
-                self.checkouts.settle(checkout)
-            raise
+                unless_started.callback(self.checkouts.settle, checkout)
+            run = self._start(spec, prompt, errand, model, checkout)
+            unless_started.pop_all()
+        return run
 
     def _start(self, spec: AgentSpec, prompt: str, errand: Errand, model: str, checkout: Receipt | None) -> ChildRun:
         parent = errand.parent

@@ -273,7 +273,8 @@ class CallPort:
             raise ValueError("a coordinator does not fork: give the work to a worker, with all that it must know")
         kind = order.kind or (WORKER if delegated else "")
         spec = children.spec("fork") if order.fork else self._factory.spec(kind)
-        isolated = order.isolated or spec.isolation == "worktree"
+        shares = bool(self._factory.body(self._agent).tools.session.checkout)
+        isolated = order.isolated or (spec.isolation == "worktree" and not shares)
         return children.start(
             spec,
             prompt,

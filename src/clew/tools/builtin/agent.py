@@ -31,7 +31,7 @@ class AgentParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     run_in_background: bool | None = None
     fork: Annotated[bool, Meta(description="Begin with this conversation")] = False
     name: Annotated[str, Meta(description="For SendMessage")] = ""
-    isolation: Annotated[Literal["", "worktree"], Meta(description="Its own checkout")] = ""
+    isolation: Literal["", "worktree"] = ""
     team_name: str = ""
     mode: str = ""
     cwd: str = ""
