@@ -213,7 +213,7 @@ class Apart:
             return None
 
         context = ToolContext(call_id=CallId(f"c{self._calls}"), cwd=str(self.own), progress=lambda _: None, ask=nobody)
-        given = "".join(f"{name}={value}\n" for name, value in self._given.items())
+        given = "".join(f"export {name}={value}\n" for name, value in self._given.items())
         identity = "".join(
             f"export GIT_{who}_{what}=x@y\n" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
         )
