@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from clew.agents.checkouts import Receipt, seen_places
 from clew.agents.child_files import ChildFiles, past_state
 from clew.agents.definitions.prompts import child_prompt
 from clew.agents.forking import FORK, NotForForks, inherited
@@ -41,9 +42,10 @@ def child_body(
     model: str = "",
     past: LoadedLog | None = None,
     agent: AgentId | None = None,
+    checkout: Receipt | None = None,
 ) -> AgentBody:
     """A child of this kind below `parent`; a fork begins with all that its parent has in view. `model`: another than
-    its kind's. `past`, `agent`: it goes on from this log.
+    its kind's. `past`, `agent`: it goes on from this log. `checkout`: where it works instead of its parent's directory.
     Raises LLMError for a model that cannot be had, and then nothing was made."""
     above = parent.agent
     own_model = model_of(factory, model or spec.model, above.own_model)
@@ -58,7 +60,13 @@ def child_body(
         tools = parent.tools.fork(agent_id, NotForForks)
     else:
         tools = parent.tools.child(
-            agent_id, spec.tools, mode=spec.permission_mode, without=spec.without, bounds=spec.bounds
+            agent_id,
+            spec.tools,
+            mode=spec.permission_mode,
+            without=spec.without,
+            bounds=spec.bounds,
+            checkout=checkout.path if checkout is not None else "",
+            seen=seen_places(checkout) if checkout is not None else (),
         )
     conversation = Conversation(
         sink,
@@ -82,7 +90,7 @@ def child_body(
         conversation=conversation,
         model=own_model,
         fallback=above.fallback,
-        system=(*child_prompt(spec, factory.words_above(above)), *factory.shared_words),
+        system=(*child_prompt(spec, factory.words_above(above)), *factory.shared_words, *place_words(checkout)),
         tools=tools.tools,
         effort=spec.effort or above.own_effort,
         thinking=above.thinking,
@@ -104,6 +112,19 @@ def child_body(
         room_maker(factory, made, tools.session.forget_reads),
     )
     return AgentBody(agent=made, log=log, tools=tools, middlewares=middlewares)
+
+
+def place_words(checkout: Receipt | None) -> tuple[str, ...]:
+    """What an isolated child is told of its checkout, against what its parent's prompt says of the directory."""
+    if checkout is None:
+        return ()
+    words = (
+        f"# Your checkout\nYou work in {checkout.path}, a checkout of your own (branch {checkout.branch}, made from "
+        f"{checkout.root} at {checkout.base[:12]}, without what was uncommitted there). Where you are told of a path "
+        f"below {checkout.root}, use the same path below {checkout.path}: the rest is read-only to you. Commit your "
+        "work on your branch; it is taken over from there."
+    )
+    return (words,)
 
 
 def model_of(factory: "AgentFactory", name: str, parents: Model) -> Model:

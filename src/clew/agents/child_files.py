@@ -35,6 +35,8 @@ class AgentMeta(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
     name: str = ""
     prompt: str = ""
     """Its whole task: it may be interrupted before its log has it."""
+    isolated: bool = False
+    """It works in a checkout of its own; its receipt says where."""
     run_from: int = 0
     """Where in its transcript its newest run begins: what it used before is in its parent's books."""
 

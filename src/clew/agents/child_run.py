@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from clew.agents.budget import used_by
+from clew.agents.checkouts import Receipt, Settled
 from clew.agents.child_files import last_words
 from clew.agents.report import digest, facts_of, result_of
 from clew.agents.runner import AgentBody, AgentRunner, AgentSpec
@@ -27,6 +28,10 @@ MAX_PAUSES = 8
 MAX_PAUSE_S = 1_800.0
 GO_ON = "[The provider's limit had stopped you. Go on where you were.]"
 REFUSED_KEY = frozenset({401, 402, 403})
+UNHELD = (
+    " NOT ENFORCED: there is no sandbox here, so its commands could have changed files outside its checkout; its file "
+    "tools could not."
+)
 NO_MORE = r"credit balance|insufficient (?:credit|balance|funds|quota)|out of credits|quota|billing|payment"
 
 
@@ -48,7 +53,15 @@ class ChildRun:
     exit_code = None
 
     def __init__(
-        self, children: "Children", runner: AgentRunner, body: AgentBody, spec: AgentSpec, errand: Errand, *, depth: int
+        self,
+        children: "Children",
+        runner: AgentRunner,
+        body: AgentBody,
+        spec: AgentSpec,
+        errand: Errand,
+        *,
+        depth: int,
+        checkout: Receipt | None = None,
     ) -> None:
         self._children = children
         self.runner = runner
@@ -56,6 +69,8 @@ class ChildRun:
         self.spec = spec
         self.errand = errand
         self.depth = depth
+        self.checkout = checkout
+        self._left_behind = ""
         self.background = errand.background
         self.started_s = time.monotonic()
         self.standing = Standing.STARTING
@@ -150,7 +165,7 @@ class ChildRun:
 
     def report(self, ended: AgentEnded, max_bytes: int) -> str:
         """What a call that waited answers: its words, and the facts beside them."""
-        return result_of(ended, self.text(), max_bytes)
+        return result_of(ended, self.text(), max_bytes, self._left_behind)
 
     def to_background(self) -> None:
         """Nobody waits for it any longer: its parent is told of its end by a notice."""
@@ -265,8 +280,9 @@ class ChildRun:
             await self.take_back()
         self._children.session.publish(AgentChanged(child=self.agent, standing=Standing.WORKING), agent=self.parent)
 
-    def settle(self, left_running: tuple[str, ...]) -> AgentEnded:
-        """How it ended. A limit, a stop or a failure gives back what was done so far, never an empty success."""
+    def settle(self, left_running: tuple[str, ...], left: Settled) -> AgentEnded:
+        """How it ended, with what became of its checkout. A limit, a stop or a failure gives back what was done so far,
+        never an empty success."""
         state, reason = self.state, self.state.last_reason
         began = state.turns > 0
         standing = (state.rests or standing_after(reason)) if began else Standing.FAILED
@@ -278,6 +294,8 @@ class ChildRun:
             standing = Standing.COMPLETED
         self.standing = standing
         said = self.text()
+        sandbox = self.body.tools.session.sandbox
+        unheld = self.checkout is not None and (sandbox is None or not sandbox.enforced)
         self.ended = AgentEnded(
             child=self.agent,
             standing=standing,
@@ -295,5 +313,9 @@ class ChildRun:
                 self.body.log.conversation.entries, said=said, first=self._first_entry, left_running=left_running
             ),
             output_file=self.output_file,
+            worktree=left.path,
+            work_ref=left.ref,
+            unheld=unheld,
         )
+        self._left_behind = f"{left.words}{UNHELD if unheld else ''}"
         return self.ended

@@ -1,12 +1,14 @@
 """Child agents: made from their parents, run on a prompt, ended with an outcome that is read from their own log."""
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from clew.agents.checkouts import Checkouts, Receipt, Settled
 from clew.agents.child_body import child_body
 from clew.agents.child_files import AgentMeta, ChildFiles, last_words, spent_in
 from clew.agents.child_run import END_BYTES, ChildRun, Errand
@@ -57,6 +59,8 @@ class Children:
         )
         self._runs: dict[AgentId, ChildRun] = {}
         self._closed = False
+        self._session_id = factory.session.started.session_id
+        self.checkouts = Checkouts(factory.shared.place.home, search_path=factory.shared.place.env.get("PATH", ""))
         factory.session.subscribe_to_all(self._hear)
 
     # Starting.
@@ -72,12 +76,30 @@ class Children:
         background: bool = False,
         name: str = "",
         model: str = "",
+        checkout: Receipt | None = None,
     ) -> ChildRun:
         """A child at work on the prompt, or in line for a place. That it began is on disk, in its parent's log, before
-        it says anything. Raises ValueError, in words for the model, and then nothing was started."""
+        it says anything. `checkout`: where it works, and whose id it has. Raises ValueError, in words for the model,
+        and then nothing was started."""
+        errand = Errand(
+            parent=parent,
+            title=" ".join((title or prompt).split())[:MAX_TITLE_CHARS],
+            call=call,
+            name=name,
+            background=background,
+        )
+        with ExitStack() as unless_started:
+            if checkout is not None:
+                unless_started.callback(self.checkouts.settle, checkout)
+            run = self._start(spec, prompt, errand, model, checkout)
+            unless_started.pop_all()
+        return run
+
+    def _start(self, spec: AgentSpec, prompt: str, errand: Errand, model: str, checkout: Receipt | None) -> ChildRun:
+        parent = errand.parent
         if spec.kind == COORDINATOR:
             raise ValueError("a coordinator is a way to run the conversation, no agent to start; start workers")
-        self._check(parent, name)
+        self._check(parent, errand.name)
         above = self._factory.find_runner(parent)
         assert above is not None
         if spec.kind == FORK.kind:
@@ -86,29 +108,36 @@ class Children:
                 raise ValueError("a fork does not fork again: do the work yourself")
             title, prompt, model = title or prompt, f"{DIRECTIVE}{prompt}", ""
         try:
-            runner = self._factory.make(spec, above, call=call, model=model)
+            own = checkout.agent if checkout is not None else None
+            runner = self._factory.make(spec, above, call=errand.call, model=model, agent=own, checkout=checkout)
         except LLMError as error:
             raise ValueError(f"the agent was not started: {error}") from error
-        errand = Errand(
-            parent=parent,
-            title=" ".join((title or prompt).split())[:MAX_TITLE_CHARS],
-            call=call,
-            name=name,
-            background=background,
-        )
         meta = AgentMeta(
             agent_type=spec.kind,
             description=errand.title,
             parent=parent,
-            call_id=call,
+            call_id=errand.call,
             model=runner.agent.model.name,
-            background=background,
+            background=errand.background,
             started_at=utc_now(),
-            name=name,
+            name=errand.name,
             prompt=prompt,
+            isolated=checkout is not None,
         )
         self.files.keep(runner.agent.id, meta)
-        return self._begin(runner, spec, errand, prompt)
+        return self._begin(runner, spec, errand, prompt, checkout)
+
+    async def checkout(self, parent: AgentId, *, fork: bool = False) -> Receipt:
+        """A checkout for a child that is about to be started. Raises ValueError."""
+        if fork:
+            raise ValueError("a fork works in its parent's directory: start another agent for work in a checkout")
+        if self._factory.body(parent).tools.session.checkout:
+            raise ValueError("you work in a checkout of your own already, and agents that you start work there too")
+        if not self._factory.shared.place.trusted:
+            raise ValueError("a checkout of its own cannot be had: the user does not trust this project")
+        self._check(parent, "")
+        agent = AgentId(os.urandom(8).hex())
+        return await asyncio.to_thread(self.checkouts.make, agent, self._session_id, self._factory.shared.place.root)
 
     def reopen(self, agent: AgentId, prompt: str, *, parent: AgentId, background: bool = True) -> ChildRun:
         """One more run of a child that has ended, from its log. Raises ValueError where that cannot be."""
@@ -120,8 +149,10 @@ class Children:
         spec = self.spec(meta.agent_type)
         above = self._factory.find_runner(parent)
         assert above is not None
+        root = self._factory.shared.place.root
+        checkout = self.checkouts.again(agent, self._session_id, root) if meta.isolated else None
         try:
-            runner = self._factory.make(spec, above, model=meta.model, past=past, agent=agent)
+            runner = self._factory.make(spec, above, model=meta.model, past=past, agent=agent, checkout=checkout)
         except LLMError as error:
             raise ValueError(f"the agent {agent} cannot go on: {error}") from error
         path = self.files.transcript(agent)
@@ -130,7 +161,7 @@ class Children:
         if not past.messages:
             prompt = f"{meta.prompt}\n\n{prompt}"  # it was interrupted before it began
         errand = Errand(parent=parent, title=meta.description, name=meta.name, background=background, resumed=True)
-        return self._begin(runner, spec, errand, prompt)
+        return self._begin(runner, spec, errand, prompt, checkout)
 
     def _check(self, parent: AgentId, name: str) -> None:
         rules = self._factory.rules
@@ -150,10 +181,11 @@ class Children:
                 f"there is already an agent named {name!r} ({taken}); talk to it with SendMessage, or give another name"
             )
 
-    def _begin(self, runner: AgentRunner, spec: AgentSpec, errand: Errand, prompt: str) -> ChildRun:
-        run = ChildRun(
-            self, runner, self._factory.body(runner.agent.id), spec, errand, depth=self.depth(errand.parent) + 1
-        )
+    def _begin(
+        self, runner: AgentRunner, spec: AgentSpec, errand: Errand, prompt: str, checkout: Receipt | None
+    ) -> ChildRun:
+        body, depth = self._factory.body(runner.agent.id), self.depth(errand.parent) + 1
+        run = ChildRun(self, runner, body, spec, errand, depth=depth, checkout=checkout)
         self._runs[run.agent] = run
         started = AgentStarted(
             child=run.agent,
@@ -179,9 +211,12 @@ class Children:
         model: str = "",
         past: LoadedLog | None = None,
         agent: AgentId | None = None,
+        checkout: Receipt | None = None,
     ) -> AgentBody:
         """What a child is made of (`child_body`)."""
-        return child_body(self._factory, self.files, spec, parent, model=model, past=past, agent=agent)
+        return child_body(
+            self._factory, self.files, spec, parent, model=model, past=past, agent=agent, checkout=checkout
+        )
 
     # Finding.
 
@@ -265,7 +300,10 @@ class Children:
         shells = run.body.tools.session.shells_at_work()
         for shell in shells:
             await shell.stop("agent")
-        ended = run.settle(tuple(shell.command for shell in shells))
+        left = Settled(words="")
+        if run.checkout is not None:
+            left = await asyncio.to_thread(self.checkouts.settle, run.checkout)
+        ended = run.settle(tuple(shell.command for shell in shells), left)
         if run.is_fatal and not self.refusal:
             self.refusal = run.error
         self.session.publish(ended, agent=run.parent)
@@ -299,6 +337,9 @@ class Children:
             background=True,
             output_file=str(path or ""),
         )
+        if meta is not None and meta.isolated:
+            left = self.checkouts.left_by(agent)
+            ended = replace(ended, worktree=left.path, work_ref=left.ref)
         if path is None or not path.exists():
             return ended
         past = self.files.past(agent)

@@ -26,6 +26,7 @@ from clew.tools.base import ORDINARY, AgentPort, ChildAgent, ChildOrder
 from clew.transcript.log.store import sidecar_dir
 
 if TYPE_CHECKING:
+    from clew.agents.checkouts import Receipt
     from clew.agents.children import Children
     from clew.transcript.past.reader import LoadedLog
 
@@ -163,13 +164,15 @@ class AgentFactory:
         model: str = "",
         past: "LoadedLog | None" = None,
         agent: AgentId | None = None,
+        checkout: "Receipt | None" = None,
     ) -> AgentRunner:
         """The runner of a new agent of this kind below `parent`; the main one brings its `body` and has no parent.
         `call`: what started it. `model`: another than its kind's. `past` and `agent`: it is no new one and goes on from
-        this log. Raises LLMError for a model that cannot be had."""
+        this log. `checkout`: where it works. Raises LLMError for a model that cannot be had."""
         if body is None:
             assert parent is not None, "only the main agent is made without a parent"
-            body = self.children.body_of(spec, self._bodies[parent.agent.id], model=model, past=past, agent=agent)
+            above = self._bodies[parent.agent.id]
+            body = self.children.body_of(spec, above, model=model, past=past, agent=agent, checkout=checkout)
         made, log = body.agent, body.log
         self._bodies[made.id] = body
         self.budget.join(made.id, lambda: log.state)
@@ -276,6 +279,8 @@ class CallPort:
             raise ValueError("a coordinator does not fork: give the work to a worker, with all that it must know")
         kind = order.kind or (WORKER if delegated else "")
         spec = children.spec("fork") if order.fork else self._factory.spec(kind)
+        shares = bool(self._factory.body(self._agent).tools.session.checkout)
+        isolated = order.isolated or (spec.isolation == "worktree" and not shares)
         return children.start(
             spec,
             prompt,
@@ -285,6 +290,7 @@ class CallPort:
             background=order.background or spec.background or delegated,
             name=order.name,
             model=order.model,
+            checkout=await children.checkout(self._agent, fork=order.fork) if isolated else None,
         )
 
     def meant(self, order: ChildOrder) -> tuple[str, str]:

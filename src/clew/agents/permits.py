@@ -10,8 +10,17 @@ import msgspec
 from clew.config.errors import SettingsError
 from clew.config.load import LoadedSettings, Scope
 from clew.config.schema import Permissions, Settings
-from clew.permissions.access import STRICTNESS, Access, Decision, FileAccess, Mode, ShellAccess, Verdict
-from clew.permissions.conditions import Policy, with_rules
+from clew.permissions.access import (
+    STRICTNESS,
+    Access,
+    Decision,
+    FileAccess,
+    Mode,
+    ShellAccess,
+    Verdict,
+    strictest,
+)
+from clew.permissions.conditions import Policy, leaving, seen_from, with_rules
 from clew.permissions.policy import judge, judge_call, make_policy
 from clew.permissions.rules import Rule, RuleError, add_rule, parse_rule
 from clew.transcript.log.files import replace_file
@@ -146,23 +155,29 @@ class Permits:
         self._plan_file = ""
         """The session's own plan, which the model may read and write in every mode; empty: it has none."""
 
-    def judge(self, accesses: tuple[Access, ...], *, mode: Mode | None = None) -> Verdict:
-        """What permissions say now; with `mode`, what they would say in that one."""
-        return judge_call(tuple(access for access in accesses if not self._own(access)), self._in_force(mode))
+    def judge(self, accesses: tuple[Access, ...], *, mode: Mode | None = None, at: str = "") -> Verdict:
+        """What permissions say now; with `mode`, what they would say in that one. `at`: the checkout of an agent that
+        has its own: it is the workspace then, and what the rules deny of the user's checkout stays denied."""
+        asked, policy = tuple(access for access in accesses if not self.own(access)), self._in_force(mode)
+        if not at:
+            return judge_call(asked, policy)
+        verdicts = [judge(access, seen_from(at, access, policy)) for access in asked]
+        above = [judge(access, policy) for access in asked if isinstance(access, ShellAccess)]
+        return strictest([*verdicts, *(verdict for verdict in above if verdict.decision == "deny")])
 
-    def only_a_person(self, accesses: tuple[Access, ...], *, mode: Mode | None = None) -> bool:
+    def only_a_person(self, accesses: tuple[Access, ...], *, mode: Mode | None = None, at: str = "") -> bool:
         """Whether no hook may answer for these: what still asks where the user gave up asking (protected names,
         secrets, ask rules, what could not be judged), and a way out of the sandbox."""
         if any(isinstance(access, ShellAccess) and access.leaves_sandbox for access in accesses):
             return True
-        asked = [access for access in accesses if not self._own(access)]
-        policy = self._in_force(mode)
-        if any(judge(access, policy).rule in FOR_PEOPLE for access in asked):
+        asked = [access for access in accesses if not self.own(access)]
+        policies = [seen_from(at, access, self._in_force(mode)) for access in asked]
+        if any(judge(access, policy).rule in FOR_PEOPLE for access, policy in zip(asked, policies, strict=True)):
             return True
-        unasked = msgspec.structs.replace(policy, mode="bypassPermissions")
-        return judge_call(tuple(asked), unasked).decision != "allow"
+        unasked = [msgspec.structs.replace(policy, mode="bypassPermissions") for policy in policies]
+        return any(judge(access, policy).decision != "allow" for access, policy in zip(asked, unasked, strict=True))
 
-    def _own(self, access: Access) -> bool:
+    def own(self, access: Access) -> bool:
         """Whether this reads a result that was spilled, or touches the plan, wherever links lead."""
         if not isinstance(access, FileAccess) or access.op == "delete":
             return False
@@ -293,29 +308,37 @@ class AgentRights:
         mode: Mode | None = None,
         parent: "AgentRights | None" = None,
         bounds: PathBounds | None = None,
+        checkout: str = "",
     ) -> None:
-        """`mode`: None: the session's. `bounds`: the only files that it touches; None: no such bound."""
+        """`mode`: None: the session's. `bounds`: the only files that it touches; None: no such bound. `checkout`: the
+        only place that it changes; empty: the workspace."""
         self.permits = permits
         self._mode: Mode | None = mode
         self._parent = parent
         self._bounds = bounds
+        self._checkout = checkout
 
-    def judge(self, accesses: tuple[Access, ...]) -> Verdict:
+    def judge(self, accesses: tuple[Access, ...], *, at: str = "") -> Verdict:
         """The stricter of the two verdicts; where they are equally strict, the parent's words."""
         if self._bounds is not None and (why := self._bounds.refusal(accesses)):
             return Verdict(decision="deny", why=why, rule="bounds of the agent")
-        own = self.permits.judge(accesses, mode=self._mode)
+        asked = tuple(access for access in accesses if not self.permits.own(access))
+        if self._checkout and (why := leaving(self._checkout, asked)):
+            return Verdict(decision="deny", why=why, rule="isolation")
+        at = at or self._checkout
+        own = self.permits.judge(accesses, mode=self._mode, at=at)
         if self._parent is None:
             return own
-        above = self._parent.judge(accesses)
+        above = self._parent.judge(accesses, at=at)
         stake = tuple(dict.fromkeys((*above.at_stake, *own.at_stake)))
         worst = own if STRICTNESS[own.decision] > STRICTNESS[above.decision] else above
         return msgspec.structs.replace(worst, at_stake=stake, reads_only=own.reads_only and above.reads_only)
 
-    def only_a_person(self, accesses: tuple[Access, ...]) -> bool:
+    def only_a_person(self, accesses: tuple[Access, ...], *, at: str = "") -> bool:
         """Whether no hook may answer an ask about these."""
-        own = self.permits.only_a_person(accesses, mode=self._mode)
-        return own or (self._parent is not None and self._parent.only_a_person(accesses))
+        at = at or self._checkout
+        own = self.permits.only_a_person(accesses, mode=self._mode, at=at)
+        return own or (self._parent is not None and self._parent.only_a_person(accesses, at=at))
 
 
 def policy_of(place: ToolPlace, saved: SavedRules) -> Policy:

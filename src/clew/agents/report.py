@@ -161,7 +161,9 @@ def notice_of(ended: AgentEnded) -> str:
         f"<status>{status_of(ended.standing)}</status>",
         f"<summary>{escaped(cut(summary_of(ended), 200))}</summary>",
         f"<usage>{usage_words(ended.tally)}</usage>",
-        *([f"<worktree>{escaped(ended.worktree)}</worktree>"] if ended.worktree else []),
+        *([f"<worktree>{escaped(cut(ended.worktree, 150))}</worktree>"] if ended.worktree else []),
+        *([f"<merge>{ended.work_ref}</merge>"] if ended.work_ref else []),
+        *(["<unheld>no sandbox kept its commands in its checkout</unheld>"] if ended.unheld else []),
     ]
     tail = f"All of it: TaskOutput {ended.child}"
     lines = [escaped(line) for line in facts_lines(ended.facts)]
@@ -181,8 +183,9 @@ def fitting(text: str, max_bytes: int) -> str:
     return words if len(words.encode()) <= max_bytes else ""
 
 
-def result_of(ended: AgentEnded, text: str, max_bytes: int) -> str:
-    """What a call that waited for the child answers: its words whole where they fit, the facts beside them."""
+def result_of(ended: AgentEnded, text: str, max_bytes: int, place: str = "") -> str:
+    """What a call that waited for the child answers: its words whole where they fit, the facts beside them. `place`:
+    what became of its checkout."""
     whole = len(text.encode()) <= max_bytes
     words = text if whole else f"{cut(text, max_bytes * 2 // 3)}\n[…]\n{cut(text, max_bytes // 3, end=True)}"
     said = words.strip() or "(it said nothing)"
@@ -190,4 +193,5 @@ def result_of(ended: AgentEnded, text: str, max_bytes: int) -> str:
     how = "" if ended.standing is Standing.COMPLETED else f"{summary_of(ended)}. What it did and said until then:\n\n"
     facts = "\n".join(facts_lines(ended.facts))
     handle = f"agentId: {ended.child} ({usage_words(ended.tally)}). SendMessage to this id goes on with it.{more}"
-    return f"{how}{said}\n\n[facts from its log]\n{facts}\n[{handle}]"
+    where = f"\n[{place}]" if place else ""
+    return f"{how}{said}\n\n[facts from its log]\n{facts}{where}\n[{handle}]"

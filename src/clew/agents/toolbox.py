@@ -25,7 +25,7 @@ from clew.system.home import socket_dir
 from clew.text.redact import register_secrets
 from clew.tools.base import AgentPort, TaskPort, Tool, ToolContext, ToolResult
 from clew.tools.registry import SMALL_SET, builtin_names, builtin_tools, short_spec
-from clew.tools.session import ToolSession, open_sandbox
+from clew.tools.session import ToolSession, open_sandbox, same_place, without_places
 from clew.tools.toolset import LateTools, ToolSet, any_tool
 from clew.transcript.log.store import SessionStore
 
@@ -125,26 +125,42 @@ class SessionTools:
         self.offers = OfferTelling()
         register_secrets(secret_values(place.env, key_variables=frozenset(self._key_variables)))
 
-    def may_read(self, path: str) -> bool:
-        """Whether an agent may read a file without asking."""
-        return self.permits.judge((FileAccess(op="read", path=path, cwd="/"),)).decision == "allow"
+    def may_read(self, path: str, at: str = "") -> bool:
+        """Whether an agent may read a file without asking; `at`: one with a checkout of its own."""
+        return self.permits.judge((FileAccess(op="read", path=path, cwd="/"),), at=at).decision == "allow"
 
-    def tool_session(self, agent: AgentId, cwd: str = "") -> ToolSession:
-        """What the tools of one more agent remember: its directory, its reads and claims, its commands."""
+    def tool_session(
+        self, agent: AgentId, parent: ToolSession | None = None, *, checkout: str = "", seen: tuple[str, ...] = ()
+    ) -> ToolSession:
+        """What the tools of one more agent remember: its directory, its reads and claims, its commands. It works where
+        its parent does, or in a `checkout` of its own: then the workspace, and what else is `seen` from there, is
+        read-only to its commands."""
+        own = os.path.realpath(checkout) if checkout else parent.checkout if parent is not None else ""
+        roots, sandbox = (parent.roots, parent.sandbox) if parent is not None else (self._roots, self._sandbox)
+        cwd = parent.cwd if parent is not None else str(self._place.cwd)
+        if checkout:
+            roots, cwd = (checkout,), same_place(cwd, str(self._place.root), checkout)
+            sandbox = sandbox.apart((*self._roots, *seen)) if sandbox is not None else None
         session = ToolSession(
-            cwd=cwd or str(self._place.cwd),
-            roots=self._roots,
+            cwd=cwd,
+            roots=roots,
+            checkout=own,
             results_dir=self._results_dir,
-            env=self._place.env,
+            env=without_places(self._place.env) if own else self._place.env,
             key_variables=self._key_variables,
             keep_variables=self._place.settings.tool_environment.keep,
-            sandbox=self._sandbox,
-            shared_sandbox=True,
-            withheld=lambda path: not self.may_read(path),
+            sandbox=sandbox,
+            shared_sandbox=not checkout,
+            withheld=lambda path: not self.may_read(path, own),
             tasks=lambda: self.registry.of(agent),
         )
         self._sessions.append(session)
         return session
+
+    @property
+    def place(self) -> ToolPlace:
+        """Where the session works."""
+        return self._place
 
     def add_hooks(self, make: HookMaker) -> None:
         """Stand around every agent's calls, within what was added before and around what keeps files."""
@@ -152,7 +168,7 @@ class SessionTools:
 
     def hooks_of(self, agent: AgentId, session: ToolSession) -> tuple[CallHook, ...]:
         """What stands around one agent's calls, the outermost first."""
-        kept = (self.undo.of(agent, session),) if self.undo is not None else ()
+        kept = (self.undo.of(agent, session),) if self.undo is not None and not session.checkout else ()
         made = (make(agent) for make in self._hooks)
         return (*(hook for hook in made if hook is not None), *kept, self.offers)
 
@@ -226,8 +242,9 @@ class AgentToolHost:
     async def judge(self, accesses: tuple[Access, ...]) -> Verdict:
         """By the rules and mode in force now. Where something would be lost, whether it could be brought back."""
         verdict = self._rights.judge(accesses)
-        if not verdict.at_stake:
-            return verdict
+        own = f"{self._session.checkout}/" if self._session.checkout else ""
+        if not verdict.at_stake or (own and all(path.startswith(own) for path in verdict.at_stake)):
+            return verdict  # what is lost in a checkout of its own is nobody else's
         told = [await self._told(access, verdict.at_stake) for access in accesses]
         return self._rights.judge(tuple(told))
 
@@ -293,11 +310,13 @@ class AgentTools(Struct, frozen=True, kw_only=True):
         mode: Mode | None = None,
         without: tuple[str, ...] = (),
         bounds: PathBounds | None = None,
+        checkout: str = "",
+        seen: tuple[str, ...] = (),
     ) -> "AgentTools":
         """Tools for a child: of those that its parent is told of, all or the ones of these names and never those
         `without`, on the same sandbox, rules and kept files, with a memory of their own. `mode` and `bounds`: of its
-        definition; they never make rights wider."""
-        session = self.shared.tool_session(agent, self.session.cwd)
+        definition; they never make rights wider. `checkout`, `seen`: where it works, if not where its parent does."""
+        session = self.shared.tool_session(agent, self.session, checkout=checkout, seen=seen)
         told = {spec.name for spec in self.tools.specs} | self.tools.aside.keys()
         offered = [
             tool
@@ -305,7 +324,7 @@ class AgentTools(Struct, frozen=True, kw_only=True):
             if tool.name in told and tool.name not in NOT_FOR_CHILDREN and is_chosen(tool.name, names, without)
         ]
         own = {tool.name: tool for tool in builtin_tools(session, allowed=[tool.name for tool in offered])}
-        rights = AgentRights(self.permits, mode=mode, parent=self.rights, bounds=bounds)
+        rights = AgentRights(self.permits, mode=mode, parent=self.rights, bounds=bounds, checkout=session.checkout)
         return AgentTools(
             shared=self.shared,
             session=session,

@@ -1,11 +1,13 @@
 """Everything a verdict depends on besides the access itself: places, mode, rules, trust, sandbox."""
 
+import os
+
 from msgspec import Struct
 from msgspec.structs import replace
 
-from clew.permissions.access import Decision, Mode
+from clew.permissions.access import Access, Decision, FileAccess, MemoryAccess, Mode, ShellAccess, ToolAccess
 from clew.permissions.files import Places
-from clew.permissions.paths import real
+from clew.permissions.paths import beneath, real
 from clew.permissions.rules import READ_FAMILY, Rule, covers_tool, exact_path, matches_path
 
 
@@ -59,3 +61,36 @@ def make_policy(
     """Resolve the user's directories once."""
     places = Places(roots=tuple(real(path) for path in (root, *additional)), home=real(home), clew_home=real(clew_home))
     return with_rules(Policy(places=places, mode=mode, trusted=trusted, sandboxed=sandboxed), rules)
+
+
+def target_of(access: FileAccess) -> str:
+    """Where a file access leads. What is deleted is a link itself."""
+    path = os.path.join(access.cwd, os.path.expanduser(access.path))
+    if access.op != "delete":
+        return os.path.realpath(path)
+    return os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+
+
+def seen_from(at: str, access: Access, policy: Policy) -> Policy:
+    """The policy with the checkout `at` as the only workspace, for commands and for files in it."""
+    if not at or (isinstance(access, FileAccess) and not beneath(target_of(access), at)):
+        return policy
+    return replace(policy, places=replace(policy.places, roots=(at,)))
+
+
+def leaving(checkout: str, accesses: tuple[Access, ...]) -> str:
+    """Why one of these would change something outside an agent's own checkout; empty: none would, as far as is known
+    before it runs."""
+    for access in accesses:
+        match access:
+            case FileAccess(op="write" | "delete") if not beneath(target_of(access), checkout):
+                return f"this agent works in a checkout of its own: it changes files below {checkout} only"
+            case ShellAccess(leaves_sandbox=True):
+                return "this agent works in a checkout of its own: its commands do not leave the sandbox"
+            case MemoryAccess():
+                return "this agent works in a checkout of its own: it keeps nothing in memory files"
+            case ToolAccess(read_only=False) if access.tool.startswith("mcp__"):
+                return "this agent works in a checkout of its own: servers do not know it, so only tools that read"
+            case _:
+                continue
+    return ""

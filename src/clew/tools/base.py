@@ -158,6 +158,8 @@ class ChildOrder(Struct, frozen=True, kw_only=True):
     model: str = ""
     fork: bool = False
     """It begins with all that its parent knows, and its kind and model are its parent's."""
+    isolated: bool = False
+    """It works in a checkout of its own."""
 
 
 ORDINARY = ChildOrder()

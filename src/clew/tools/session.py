@@ -57,6 +57,20 @@ class ReadState(Struct, frozen=True, kw_only=True):
     """Empty for a file too large to be hashed; then the time and size decide."""
 
 
+GIT_PLACES = frozenset(
+    {
+        "GIT_DIR",
+        "GIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_COMMON_DIR",
+        "GIT_NAMESPACE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    }
+)
+"""Variables that lead git to another repository than the one it is called in."""
+
+
 class ToolSession:
     """One per agent. Tools hold it; nothing here is global."""
 
@@ -76,12 +90,15 @@ class ToolSession:
         rg_mode: str = "auto",
         withheld: Callable[[str], bool] | None = None,
         tasks: "Callable[[], TaskPort] | None" = None,
+        checkout: str = "",
     ) -> None:
-        """`shared_sandbox`: other agents' commands are held by it too, so it outlives this one."""
+        """`shared_sandbox`: other agents' commands are held by it too, so it outlives this one. `checkout`: the root of
+        the agent's own checkout; empty: it works in the user's."""
         self.start_dir = os.path.realpath(cwd)
         self.cwd = self.start_dir
         self.roots = tuple(os.path.realpath(root) for root in roots) or (self.start_dir,)
         """Where the user lets the agent work; never widened by a model's words."""
+        self.checkout = os.path.realpath(checkout) if checkout else ""
         self.results_dir = results_dir
         self.env: dict[str, str] = dict(os.environ if env is None else env)
         """The environment tools start from; shells get it without keys and without names that change programs."""
@@ -244,6 +261,17 @@ def open_sandbox(
         max_memory=max_memory_mb * 1_000_000 or machine_memory() * 3 // 4,
         max_processes=max_processes,
     )
+
+
+def same_place(cwd: str, root: str, checkout: str) -> str:
+    """The directory of a checkout that lies in it as `cwd` lies in the workspace; its top, where there is none."""
+    place = os.path.normpath(os.path.join(checkout, os.path.relpath(os.path.realpath(cwd), os.path.realpath(root))))
+    return place if f"{place}/".startswith(f"{checkout}/") and os.path.isdir(place) else checkout
+
+
+def without_places(env: Mapping[str, str]) -> dict[str, str]:
+    """The environment without the variables that lead git to another repository."""
+    return {key: value for key, value in env.items() if key not in GIT_PLACES}
 
 
 def machine_memory() -> int:

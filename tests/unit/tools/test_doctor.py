@@ -29,7 +29,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def report(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, Any]]:
-    assert doctor.run(argparse.Namespace(json=True, probe=None)) == 0
+    assert doctor.run(argparse.Namespace(json=True, probe=None, clean_worktrees=False)) == 0
     answer = json.loads(capsys.readouterr().out)
     return {check["name"]: check for check in answer["checks"]}
 
@@ -136,7 +136,7 @@ def test_no_sandbox_is_said_loudly(home: Path, capsys: pytest.CaptureFixture[str
     assert report(capsys)["sandbox"]["state"] == "warning"
     (home / "settings.json").write_text('{"sandbox": {"mode": "required"}}')
     assert report(capsys)["sandbox"]["state"] == "problem"
-    assert doctor.run(argparse.Namespace(json=False, probe=None)) == 0
+    assert doctor.run(argparse.Namespace(json=False, probe=None, clean_worktrees=False)) == 0
     assert "commands ask instead" in capsys.readouterr().out
 
 
@@ -148,7 +148,7 @@ def test_a_check_that_fails_is_a_finding(
 
     monkeypatch.setattr(doctor_checks, "probe_now", explode)
     assert report(capsys)["sandbox"]["state"] == "problem"
-    doctor.run(argparse.Namespace(json=False, probe=None))
+    doctor.run(argparse.Namespace(json=False, probe=None, clean_worktrees=False))
     shown = capsys.readouterr().out
     assert "boom" in shown
     assert "\x1b" not in shown
@@ -164,5 +164,5 @@ def test_a_vanished_directory_is_a_finding(home: Path, tmp_path: Path, capsys: p
 
 def test_keys_are_never_shown(home: Path, capsys: pytest.CaptureFixture[str]):
     for as_json in (True, False):
-        doctor.run(argparse.Namespace(json=as_json, probe=None))
+        doctor.run(argparse.Namespace(json=as_json, probe=None, clean_worktrees=False))
         assert "CANARY" not in capsys.readouterr().out

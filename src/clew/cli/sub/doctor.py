@@ -32,6 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--probe", metavar="MODEL", help="try what a model really does, with a few real requests")
     parser.add_argument("--probe-tokens", type=positive, metavar="N", help="size of the longest prompt of a probe")
+    words = "save what agents left in checkouts of their own below refs/clew/, and remove these checkouts"
+    parser.add_argument("--clean-worktrees", action="store_true", help=words)
     parser.add_argument("--yes", action="store_true", help="probe without asking first")
 
 
@@ -41,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
         from clew.cli.sub.doctor_probe import probe  # models are asked only where that is wanted
 
         return probe(args.probe, tokens=args.probe_tokens, asked=not args.yes, as_json=args.json)
-    checks = ask(this_place_if_any(), RunChecks()).checks
+    checks = ask(this_place_if_any(), RunChecks(clean_worktrees=args.clean_worktrees)).checks
     report = DoctorReport(
         version=__version__,
         checks=checks,

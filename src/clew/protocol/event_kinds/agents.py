@@ -133,6 +133,10 @@ class AgentEnded(DurableEvent, frozen=True, kw_only=True, tag="agent.ended"):
     """Its transcript."""
     worktree: str = ""
     """Where its changes are, when it had a checkout of its own and that stays."""
+    work_ref: str = ""
+    """The ref of the repository that all of them are saved in; empty: there are none, or they could not be saved."""
+    unheld: bool = False
+    """It had a checkout of its own, and no sandbox kept its commands in it."""
 
 
 class TaskStarted(DurableEvent, frozen=True, kw_only=True, tag="task.started"):

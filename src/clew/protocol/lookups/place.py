@@ -170,3 +170,6 @@ class ChecksShown(Answer, frozen=True, kw_only=True, tag="checks.shown"):
 
 class RunChecks(Lookup[ChecksShown], frozen=True, kw_only=True, tag="checks.run"):
     """Ask what works here and what is enforced."""
+
+    clean_worktrees: bool = False
+    """Remove the checkouts that agents left, each once all that it holds is saved in its repository."""

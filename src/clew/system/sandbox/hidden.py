@@ -55,6 +55,11 @@ def outermost(paths: set[str]) -> list[str]:
     return kept
 
 
+def overlap(one: str, other: str) -> bool:
+    """One of two places is, or holds, the other."""
+    return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
+
+
 def sockets_of_others() -> list[str]:
     """Listening sockets with a place in the file system: a command that may open sockets must not reach them."""
     try:

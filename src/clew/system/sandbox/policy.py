@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from clew.system.git.config import ConfigError, parse_config
 from clew.system.home import own_installation
-from clew.system.sandbox.hidden import hidden_places, names_in, outermost, showing, sockets_of_others
+from clew.system.sandbox.hidden import hidden_places, names_in, outermost, overlap, showing, sockets_of_others
 from clew.system.sandbox.kept import REPLACED, kept_places
 from clew.system.sandbox.plan import Guarded, SandboxPlan, has_mounts
 from clew.system.sandbox.tree import WorkspaceTree, redirectors
@@ -94,11 +94,13 @@ class Sandbox:
         allowed: Callable[[str], bool] | None = None,
         max_memory: int = 0,
         max_processes: int = 0,
+        read_only: Sequence[str] = (),
     ) -> None:
         """`max_memory` (bytes of each process) and `max_processes` are the kernel's limits for a command.
         `allowed`: whether the user lets commands read this credential file of the workspace (its resolved path).
         `search_path`: where the user's programs lie; commands find those below /tmp too.
-        `aside`: where names go that commands may not make; without it, to a place that ends with the session."""
+        `aside`: where names go that commands may not make; without it, to a place that ends with the session.
+        `read_only`: places that a command sees as it would in a workspace, without their secrets, and cannot change."""
         self.network = network
         self.required = required
         """No command may run without it, not even with the user's consent."""
@@ -107,6 +109,7 @@ class Sandbox:
         self._writable = tuple(os.path.realpath(path) for path in writable)
         self._home = os.path.realpath(home or os.path.expanduser("~"))
         self._hidden = tuple(hidden)
+        self._read_only = outermost({os.path.realpath(path) for path in read_only})
         self._aside = aside
         self._programs = [sys.prefix, sys.base_prefix, *filter(os.path.isabs, search_path.split(os.pathsep))]
         self._allowed: Callable[[str], bool] = allowed or (lambda path: False)
@@ -118,6 +121,25 @@ class Sandbox:
         self._tmp = ""
         self._masks = ""
         self._broken = ""
+
+    def apart(self, read_only: Sequence[str]) -> "Sandbox":
+        """The sandbox of an agent with a checkout of its own, by the same settings. It has a /tmp of its own, and these
+        places are read-only there, whatever the settings let be written in or around them."""
+        places = [os.path.realpath(path) for path in read_only]
+        return Sandbox(
+            lambda: self.status,
+            network=self.network,
+            required=self.required,
+            writable=[path for path in self._writable if not any(overlap(path, place) for place in places)],
+            hidden=self._hidden,
+            home=self._home,
+            aside=self._aside,
+            search_path=os.pathsep.join(self._programs),
+            allowed=self._allowed,
+            max_memory=self._max_memory,
+            max_processes=self._max_processes,
+            read_only=places,
+        )
 
     @property
     def status(self) -> "SandboxStatus":
@@ -173,6 +195,8 @@ class Sandbox:
             plan = self._plan(roots, uses_git=_NAMES_GIT.search(command) is not None, background=background)
             if has_mounts(plan):
                 plan["kept"] = kept_places([*self._programs, *needs], plan["writable"])
+                below = tuple(f"{top}/" for top in REPLACED)
+                plan["kept"] += [path for path in self._read_only if path.startswith(below) and os.path.exists(path)]
             plan["hidden"] = showing(plan["hidden"], needs)
             return plan
 
@@ -190,6 +214,12 @@ class Sandbox:
             bare += found.bare
             secret |= {os.path.realpath(path) for path in found.secret}
             self.searched_all = self.searched_all and found.complete
+        read_only: list[str] = []
+        for root in filter(os.path.isdir, self._read_only):
+            found = self._trees.setdefault(root, WorkspaceTree(root)).look()
+            read_only += [*found.repositories, *found.bare]
+            secret |= {os.path.realpath(path) for path in found.secret}
+            self.searched_all = self.searched_all and found.complete
         alone = self.status.kind == "landlock" and not self.status.namespaces
         shut = alone or (background and not self.status.guards)
         # Files of the project may lie in a bare one, so only what steers git is read-only there.
@@ -199,7 +229,7 @@ class Sandbox:
         hidden = [*hidden_places(self._home, self._hidden, places), *withheld]
         if not alone:
             hidden += sockets_of_others()
-        shown = self._shown(repositories)
+        shown = self._shown([*repositories, *read_only])
         if alone:  # nothing can be shown in another place, so a configuration with a login is not shown at all
             hidden += shown
         named = [path for place in repositories for path in named_by_config(place, self._home)]
@@ -251,7 +281,7 @@ class Sandbox:
         found: dict[str, str] = {}
         for number, repository in enumerate(repositories):
             path = os.path.join(repository, "config")
-            text = read_text(path)
+            text = read(path)
             clean = redact(without_logins(text)) if text and not self._allowed(path) else text
             if clean != text:
                 found[path] = os.path.join(self.masks, f"config-{number}")
@@ -340,16 +370,6 @@ _LOGIN_LINE = LazyPattern(r"(?im)^(\s*(?:extraheader|password|token|oauth\w*|hel
 def without_logins(text: str) -> str:
     """A git configuration without headers, passwords and helpers that would log in."""
     return _LOGIN_LINE.sub(r"\1", text)
-
-
-def read_text(path: str) -> str:
-    """A small file; empty when there is none."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as file:
-            return file.read(1_000_000).decode(errors="surrogateescape")
-    except OSError:
-        return ""
 
 
 def replace_text(path: str, text: str) -> None:

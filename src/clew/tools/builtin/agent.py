@@ -1,7 +1,7 @@
 """Agent: give a task to a child agent, and wait for its report or let it run in the background."""
 
 import asyncio
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta, Struct
 
@@ -16,7 +16,6 @@ INSTEAD = {
     "team_name": "there are no teams yet: start agents without team_name, and write to them with SendMessage",
     "mode": "an agent's permission mode is the stricter of yours and its type's; it cannot be chosen per call",
     "cwd": "an agent begins in your directory; tell it in the prompt where to work",
-    "isolation": "agents work in this checkout; a checkout of their own cannot be had yet",
     "resume": "an agent that has ended goes on with SendMessage",
 }
 """Inputs that other programs' models know, and what to do instead."""
@@ -32,10 +31,10 @@ class AgentParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     run_in_background: bool | None = None
     fork: Annotated[bool, Meta(description="Begin with this conversation")] = False
     name: Annotated[str, Meta(description="For SendMessage")] = ""
+    isolation: Literal["", "worktree"] = ""
     team_name: str = ""
     mode: str = ""
     cwd: str = ""
-    isolation: str = ""
     resume: str = ""
 
 
@@ -95,6 +94,7 @@ def order_of(params: AgentParams) -> ChildOrder:
         name=params.name.strip(),
         model=params.model.strip(),
         fork=params.fork,
+        isolated=params.isolation == "worktree",
     )
 
 

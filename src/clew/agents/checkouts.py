@@ -1,0 +1,262 @@
+"""Checkouts of isolated agents: each has a receipt, and none is removed while it holds the only copy of something.
+
+Receipts lie in `$CLEW_HOME/worktrees`, where no command can write; the checkouts lie beside `$CLEW_HOME`, because a
+command sees nothing of `$CLEW_HOME` itself. A receipt is written before its checkout exists and removed after it.
+"""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Generator
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from clew.protocol.ids import AgentId
+from clew.system.environment import find_program
+from clew.system.git.borrowed import Borrower, CheckoutProblem, CheckoutState
+from clew.system.git.layout import find_repository
+from clew.system.private_files import private_dir, replace_private
+from clew.system.sandbox.policy import remove_tree
+from clew.transcript.log.lease import Owner, this_process
+
+REFS = "refs/clew"
+
+
+class Receipt(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is on disk about one checkout."""
+
+    agent: AgentId
+    session: str
+    root: str
+    """The root of the repository that it was made from."""
+    path: str
+    branch: str
+    base: str
+    """The commit that it began with."""
+    state: Literal["making", "ready", "kept", "removing"]
+    owner: Owner
+    """The process that works with it; `kept` ones have none."""
+    why: str = ""
+    """Of a kept one: what it holds, or why nobody could tell."""
+    saved: bool = False
+    """Of a kept one: all that it held when its agent ended is in the repository."""
+
+    @property
+    def ref(self) -> str:
+        """Where in the repository its work is saved."""
+        return f"{REFS}/{self.agent}"
+
+    @property
+    def in_use(self) -> bool:
+        """A process that still runs works with it."""
+        return self.state != "kept" and self.owner.alive()
+
+
+class Settled(Struct, frozen=True, kw_only=True):
+    """What became of a checkout when its agent ended."""
+
+    words: str
+    path: str = ""
+    """Where it stays; empty: it is gone."""
+    ref: str = ""
+    """Where in the repository its work is; empty: there is none, or it could not be saved."""
+
+
+class Checkouts:
+    """All checkouts of a user: those of this process are made and settled, those of dead ones are found."""
+
+    def __init__(self, home: Path, *, search_path: str = "") -> None:
+        self._receipts = home / "worktrees"
+        self._trees = Path(f"{os.path.realpath(home)}-worktrees")
+        self._search_path = search_path
+
+    def make(self, agent: AgentId, session: str, root: Path, *, base: str = "") -> Receipt:
+        """A new checkout of what the repository around `root` has checked out, or of `base`. Raises ValueError, in
+        words for the model, and then nothing of it is left."""
+        self.recover()
+        try:
+            borrower = self._borrower(root)
+            top = os.path.realpath(root)
+            if f"{self._trees}/".startswith(f"{top}/"):
+                raise CheckoutProblem("clew's own directory lies in the project, so a checkout would lie in it too")
+            path = self._trees / agent
+            if os.path.lexists(path):
+                raise CheckoutProblem(f"{path} is there already")
+            base = base or borrower.head()
+        except CheckoutProblem as error:
+            raise ValueError(f"a checkout of its own cannot be had: {error}") from error
+        receipt = Receipt(
+            agent=agent,
+            session=session,
+            root=top,
+            path=str(path),
+            branch=f"clew/{agent}",
+            base=base,
+            state="making",
+            owner=this_process("clew"),
+        )
+        try:
+            private_dir(self._trees)
+            self._write(receipt)
+            borrower.make(Path(receipt.path), branch=receipt.branch, base=base)
+            return self._write(replace(receipt, state="ready"))
+        except (CheckoutProblem, OSError) as error:
+            with contextlib.suppress(OSError):
+                self._remove(receipt)
+            raise ValueError(f"a checkout of its own cannot be had: {error}") from error
+
+    def again(self, agent: AgentId, session: str, root: Path) -> Receipt:
+        """The checkout of an agent that goes on: the one it left, or, where that is gone, a new one with what was saved
+        of it. Raises ValueError."""
+        known = self.find(agent)
+        if known is not None and known.state in ("ready", "kept") and os.path.isdir(known.path):
+            try:
+                return self._write(replace(known, state="ready", owner=this_process("clew"), why="", saved=False))
+            except OSError as error:
+                raise ValueError(f"its checkout {known.path} cannot be used: {error}") from error
+        saved = ""
+        with contextlib.suppress(CheckoutProblem, OSError):
+            if known is not None:
+                self._remove(known)
+            saved = self._borrower(root).commit(f"{REFS}/{agent}/head")
+        return self.make(agent, session, root, base=saved)
+
+    def settle(self, receipt: Receipt) -> Settled:
+        """Its agent has ended: an unchanged checkout goes, with its branch; any other one stays, and its work is saved
+        in the repository besides."""
+        try:
+            if not os.path.isdir(receipt.path):
+                self._forget(receipt)
+                return Settled(words=f"Its checkout {receipt.path} was removed by somebody else while it worked.")
+            borrower = self._borrower(Path(receipt.root))
+            state = borrower.examine(Path(receipt.path), base=receipt.base)
+            if state.unchanged and not borrower.commit(f"{receipt.ref}/head"):
+                self._remove(receipt)
+                return Settled(words="It changed nothing in its checkout, which is gone.")
+            borrower.save(Path(receipt.path), base=receipt.base, ref=receipt.ref)
+            if state.nested:
+                raise CheckoutProblem(f"it holds repositories of its own ({', '.join(state.nested[:5])})")
+            self._write(replace(receipt, state="kept", why=held(state), saved=True))
+        except (CheckoutProblem, OSError) as error:
+            with contextlib.suppress(OSError):  # a full disk: the next process tries again
+                self._write(replace(receipt, state="kept", why=f"not saved: {error}"))
+            words = f"Its checkout stays at {receipt.path}, branch {receipt.branch}; it could not be saved: {error}."
+            return Settled(words=words, path=receipt.path)
+        words = (
+            f"Its work is in {receipt.ref}/head ({held(state)}; base {receipt.base[:12]}): look with git diff "
+            f"{receipt.base[:12]} {receipt.ref}/head, take it with git merge {receipt.ref}/head. Nothing of it is in "
+            f"this checkout yet. Its own checkout stays at {receipt.path}."
+        )
+        return Settled(words=words, path=receipt.path, ref=f"{receipt.ref}/head")
+
+    def left_by(self, agent: AgentId) -> Settled:
+        """What an agent left whose process died; it is settled now, if it was not."""
+        self.recover()
+        known = self.find(agent)
+        if known is None:
+            return Settled(words="")
+        return Settled(words=known.why, path=known.path, ref=f"{known.ref}/head" if known.saved else "")
+
+    def clean(self, receipt: Receipt) -> str:
+        """Remove a checkout that nobody works with, once all that it holds is in the repository. What was done."""
+        with self._alone():
+            if receipt.in_use:
+                return f"{receipt.path}: an agent works there; it stays"
+            if receipt.state in ("making", "removing") or not os.path.isdir(receipt.path):
+                self._remove(receipt)
+                return f"{receipt.path}: removed what was left of it"
+            try:
+                borrower = self._borrower(Path(receipt.root))
+                state = borrower.save(Path(receipt.path), base=receipt.base, ref=receipt.ref)
+            except (CheckoutProblem, OSError) as error:
+                return f"{receipt.path}: stays, because it could not be saved: {error}"
+            if state.nested:
+                return f"{receipt.path}: stays, because it holds repositories of its own: {', '.join(state.nested[:5])}"
+            saved = bool(borrower.commit(f"{receipt.ref}/head"))
+            self._remove(receipt)
+            return f"{receipt.path}: removed; " + (
+                f"its work is in {receipt.ref}/head" if saved else "it was unchanged"
+            )
+
+    def recover(self) -> None:
+        """Finish what dead processes left half done: what was being made or removed goes, the rest is settled."""
+        left = [receipt for receipt in self.all() if receipt.state != "kept" and not receipt.in_use]
+        if not left:
+            return
+        with self._alone():
+            for receipt in left:
+                now = self.find(receipt.agent)
+                if now is None or now.state == "kept" or now.in_use:
+                    continue
+                with contextlib.suppress(OSError):  # a full disk: the receipt stays, and so does the checkout
+                    if now.state == "ready":
+                        self.settle(now)
+                    else:
+                        self._remove(now)
+
+    def find(self, agent: AgentId) -> Receipt | None:
+        """The receipt of an agent."""
+        try:
+            return msgspec.json.decode((self._receipts / f"{agent}.json").read_bytes(), type=Receipt)
+        except (OSError, ValueError, msgspec.DecodeError):
+            return None
+
+    def all(self) -> list[Receipt]:
+        """Every receipt that can be read."""
+        try:
+            names = sorted(os.listdir(self._receipts))
+        except OSError:
+            return []
+        found = (self.find(AgentId(name.removesuffix(".json"))) for name in names if name.endswith(".json"))
+        return [receipt for receipt in found if receipt is not None]
+
+    def _borrower(self, root: Path) -> Borrower:
+        repository = find_repository(root)
+        if repository is None:
+            raise CheckoutProblem(f"{root} is in no git repository")
+        program = find_program("git", env={"PATH": self._search_path}, outside=(repository.root, repository.common_dir))
+        if not program:
+            raise CheckoutProblem("there is no git program")
+        return Borrower(program, repository)
+
+    def _write(self, receipt: Receipt) -> Receipt:
+        replace_private(self._receipts / f"{receipt.agent}.json", msgspec.json.encode(receipt) + b"\n")
+        return receipt
+
+    def _remove(self, receipt: Receipt) -> None:
+        self._write(replace(receipt, state="removing"))
+        remove_tree(receipt.path)
+        if not os.path.lexists(receipt.path):
+            self._forget(receipt)
+
+    def _forget(self, receipt: Receipt) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._receipts / f"{receipt.agent}.json")
+
+    @contextlib.contextmanager
+    def _alone(self) -> Generator[None]:
+        """No two processes settle the leftovers of a third."""
+        private_dir(self._receipts)
+        descriptor = os.open(self._receipts / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+
+def seen_places(receipt: Receipt) -> tuple[str, ...]:
+    """What a checkout borrows from, where that lies outside the repository's own root."""
+    repository = find_repository(Path(receipt.root))
+    return (str(repository.common_dir),) if repository is not None else ()
+
+
+def held(state: CheckoutState) -> str:
+    """What a checkout holds, in a few words."""
+    counted = ((state.commits, "commit"), (len(state.files), "uncommitted file"), (len(state.nested), "repository"))
+    words = [f"{count} {name}{'s' * (count != 1)}" for count, name in counted if count]
+    return ", ".join(words) or "nothing new"
