@@ -106,7 +106,7 @@ class Children:
             own = self._runs.get(parent)
             if own is not None and own.spec.kind == FORK.kind:
                 raise ValueError("a fork does not fork again: do the work yourself")
-            title, prompt, model = title or prompt, f"{DIRECTIVE}{prompt}", ""
+            prompt, model = f"{DIRECTIVE}{prompt}", ""
         try:
             own = checkout.agent if checkout is not None else None
             runner = self._factory.make(spec, above, call=errand.call, model=model, agent=own, checkout=checkout)
