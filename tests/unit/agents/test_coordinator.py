@@ -8,7 +8,7 @@ from clew.llm.request import ModelRequest
 from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel, Wait
 from clew.protocol.events import AgentEnded, AgentStarted, Notice, OpRejected, ToolEnded, TurnEnded
 from clew.protocol.messages import result_text
-from clew.protocol.ops import SetCoordinator, SubmitPrompt
+from clew.protocol.ops import ForkAgent, SetCoordinator, SubmitPrompt
 from unit.agents.test_opened import Place, opened, place  # noqa: F401 (a fixture)
 
 DELEGATES = ["Agent", "SendMessage", "TaskStop"]
@@ -105,4 +105,6 @@ async def test_a_coordinator_does_not_fork_and_is_no_agent_to_start(place: Place
         told = [result_text(event.result) for event in front.of(ToolEnded)]
         assert "does not fork" in told[0]
         assert "no agent to start" in told[1]
+        await front.submit(ForkAgent(directive="side work"))
+        assert "does not fork" in (await front.until(OpRejected)).reason
         assert not front.of(AgentStarted)

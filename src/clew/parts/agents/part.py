@@ -60,6 +60,8 @@ class AgentPart(Part):
             raise OpRefused(f"nothing was started: {self._session.lost}")
         if not op.directive.strip():
             raise OpRefused("a fork needs a directive: /fork DIRECTIVE")
+        if self._agents.coordinates:
+            raise OpRefused("a coordinator does not fork: ask it for the work, or turn /coordinator off")
         children = self._agents.children
 
         def begin() -> None:
