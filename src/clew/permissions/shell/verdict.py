@@ -16,6 +16,7 @@ from clew.permissions.paths import real
 from clew.permissions.rules import UNSANDBOXED, Rule, parse_rule, quote_word
 from clew.permissions.shell.effects.catastrophe import always_denied, coarse_denied, coarse_rule, unseen_loss
 from clew.permissions.shell.effects.changes import changes_of, refuse_change, refuse_edits
+from clew.permissions.shell.effects.file_rules import file_verdict
 from clew.permissions.shell.effects.losses import Losses, losses_of
 from clew.permissions.shell.effects.mentions import mentioned_rule
 from clew.permissions.shell.effects.writes import protected_write, secret_in_history, secret_read
@@ -172,6 +173,8 @@ def _judge_held(access: ShellAccess, policy: Policy) -> ShellVerdict:
     # A shell that is told the name of its directory keeps it, links and all; then `cd ..` follows the name.
     names = frozenset({cwd, os.path.abspath(_UNUSABLE.sub("\ufffd", access.cwd))})
     found = _proven(access.command, names, policy, kept=access.unkept == ())
+    if (ruled := file_verdict(scan, policy, reads_only=found.verdict.reads_only)) is not None:
+        return found._replace(verdict=ruled)
     if not found.verdict.reads_only and (rule := mentioned_rule(scan, policy.matching("deny", "Bash"))):
         why = f"it may run what your rule {rule.text} denies"
         return found._replace(
