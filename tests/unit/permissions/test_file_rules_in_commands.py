@@ -26,7 +26,7 @@ READING = (
     "ls private",
     "base64 private/deep/y.txt",
 )
-THROUGH = ("grep -r x .", "rg x", "tar cf /dev/null .", "cp -r . /tmp/z", "find . -type f")
+THROUGH = ("cat /*/*/*/*/*/x", "grep -r x .", "rg x", "tar cf /dev/null .", "cp -r . /tmp/z", "find . -type f")
 WRITING = (
     "rm private/x.txt",
     "rm -rf private",

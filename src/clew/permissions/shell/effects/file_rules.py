@@ -1,6 +1,7 @@
 """The user's deny and ask rules for files, as far as the words of a command name those files."""
 
 import glob
+import itertools
 import os
 from collections.abc import Iterator
 
@@ -19,6 +20,8 @@ WALKERS = word_set("rg ag ack find fd fdfind tar zip rsync mv tree du")
 RECURSIVE = ("-r", "-R", "--recursive", "-a", "--archive")
 MAX_WORDS = 2_000
 MAX_EXPANDED = 500
+MAX_SIGNS = 2
+"""Parts of a path that are patterns; more of them would be looked at for too long."""
 PATTERN_SIGNS = "*?["
 
 
@@ -44,7 +47,7 @@ def _first(scan: Scan, rules: list[Rule], policy: Policy, effect: Decision) -> V
     for command in scan.effective:
         for path in _paths(command, home):
             left -= 1
-            if left < 0:
+            if left < 0 or path is None:
                 return Verdict(decision="ask", why="it names too many files to hold them against your rules")
             for spelling in {path, os.path.realpath(path)}:
                 for rule in rules:
@@ -80,8 +83,9 @@ def _goes_through(command: Effective) -> bool:
     return command.walks or command.name in WALKERS or short or any(word in RECURSIVE for word in words)
 
 
-def _paths(command: Effective, home: str) -> Iterator[str]:
-    """The paths that words and redirections may name, absolute; of a pattern what it stands for now."""
+def _paths(command: Effective, home: str) -> Iterator[str | None]:
+    """The paths that words and redirections may name, absolute; of a pattern what it stands for now. None: of one that
+    may stand for more than can be looked at."""
     if command.cwd is None:
         return
     targets = [value for _, values in command.redirects for value in values]
@@ -94,9 +98,16 @@ def _paths(command: Effective, home: str) -> Iterator[str]:
             path = os.path.normpath(os.path.join(command.cwd, expand_home(text, home)))
             yield path
             if value.globs and _has_sign(text):
-                yield from glob.glob(path)[:MAX_EXPANDED]
+                yield from _expanded(path)
     if not named or command.name in WALKERS:
         yield command.cwd
+
+
+def _expanded(path: str) -> Iterator[str | None]:
+    if sum(_has_sign(part) for part in path.split("/")) > MAX_SIGNS:
+        yield None
+        return
+    yield from itertools.islice(glob.iglob(path), MAX_EXPANDED)
 
 
 def _texts(value: Value) -> tuple[str, ...]:
