@@ -164,6 +164,7 @@ class UndoKeeper:
 
         def work(place: UndoWorkspace) -> Restored:
             place.settle()
+            place.remove_old_drafts()
             done = restore.apply_plan(
                 plan,
                 store=place.store,

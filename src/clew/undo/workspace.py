@@ -59,6 +59,8 @@ class UndoWorkspace:
         self.folder = store_folder(home, transcript)
         self._sessions = transcript.parent
         self.lock = threading.Lock()
+        self._sweeping = threading.Lock()
+        self._swept = False
         self.ready = False
         self.files = 0
         self.bytes = 0
@@ -77,8 +79,7 @@ class UndoWorkspace:
         if self.trouble:
             return self.trouble
         said = self._prune()
-        for cut in (item for item in self.journal.checkpoints if item.unfinished):
-            remove_drafts(cut)  # also of one that is not gone on with, because files changed since
+        self.remove_old_drafts()
         self._tree.load(self.folder / "tree.msgpack", self.store)
         self._scanner = Scanner(self._tree, self.store, leave_out=[os.path.realpath(self.home)])
         self._scanner.stop = self._closed
@@ -95,6 +96,15 @@ class UndoWorkspace:
             self.ready = not self._closed
         gaps = self._standing_gaps()
         return "; ".join([f"{self.files:,} files and directories of the workspace are kept for undo", *said, *gaps])
+
+    def remove_old_drafts(self) -> None:
+        """Remove what restores of earlier processes left beside their targets, also of one that is not gone on with.
+        Once, and never beside a restore of this process: whoever begins one calls this first."""
+        with self._sweeping:
+            if not self._swept:
+                self._swept = True
+                for cut in (item for item in self.journal.checkpoints if item.unfinished):
+                    remove_drafts(cut)
 
     def before(self, call: ChangingCall, paths: Sequence[str] | None) -> KeptCall:
         """Keep the state before a call: exactly these files, or the whole workspace (None: a shell command)."""

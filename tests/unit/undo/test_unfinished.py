@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from clew.transcript.past.interruption import restore_cut_off
 from clew.undo import restore
 from clew.undo.journal import FileJournal
 from clew.undo.plan import FilePlan
 from clew.undo.state import path_of
-from unit.undo.conftest import Seen, fill, seen
+from unit.undo.conftest import Keeping, Seen, fill, seen
 from unit.undo.test_keeper import bash, call, keeper_of, ready
 
 CARRIER: Any = vars(restore)["_Carrier"]
@@ -138,3 +139,20 @@ async def test_the_line_of_an_unfinished_restore_ends_as_a_resume_expects(
     await keeper.close()
     assert not restore_cut_off(transcript)
     assert not drafts(tmp_path / "work")
+
+
+def test_a_scan_that_begins_beside_a_restore_leaves_its_drafts_alone(tmp_path: Path) -> None:
+    """After a resume the first scan runs in a thread, and an undo may come before it has looked at the journal."""
+    place = Keeping(tmp_path).scan()
+    (place.root / "a.txt").write_text("precious")
+    gone = place.shell("rm a.txt")
+    again = place.open()
+    again.remove_old_drafts()  # as whoever begins a restore does
+    again.journal.add(replace(gone, id="r1", source="restore", unfinished=True))
+    draft = place.root / f".a.txt.{'0' * 12}.clew-undo"
+    draft.write_text("precious")
+    again.first_scan(lambda files, size: None)
+    assert draft.exists()
+    later = place.open()
+    later.first_scan(lambda files, size: None)
+    assert not draft.exists(), "what another process left is cleared away"
