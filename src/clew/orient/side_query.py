@@ -10,6 +10,7 @@ from clew.llm.reply import Reply
 from clew.llm.request import ModelRequest
 from clew.orient.daily_cap import DailyCap
 from clew.protocol.entries import SideQueryEntry
+from clew.protocol.events import SideQueryBooked
 from clew.protocol.ids import SessionId
 from clew.protocol.messages import TextPart, UserMessage
 from clew.system.clock import Clock, SystemClock, iso_utc
@@ -181,3 +182,14 @@ def _bounded(text: str, max_chars: int) -> str:
 def _is_cancelling() -> bool:
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
+
+
+def booked(entry: SideQueryEntry) -> SideQueryBooked:
+    """What a session publishes of a side query, so that its log keeps it."""
+    return SideQueryBooked(
+        purpose=entry.purpose,
+        model=entry.model,
+        usage=entry.usage,
+        cost_usd=entry.cost_usd,
+        outcome=entry.outcome,
+    )

@@ -9,7 +9,7 @@ from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel, Wait
 from clew.protocol.events import AgentEnded, AgentStarted, Notice, OpRejected, ToolEnded, TurnEnded
 from clew.protocol.messages import result_text
 from clew.protocol.ops import ForkAgent, SetCoordinator, SubmitPrompt
-from unit.agents.test_opened import Place, opened, place  # noqa: F401 (a fixture)
+from unit.agents.opened_place import Place, opened
 
 DELEGATES = ["Agent", "SendMessage", "TaskStop"]
 
@@ -22,7 +22,7 @@ def names(request: ModelRequest) -> list[str]:
     return sorted(tool.name for tool in request.tools)
 
 
-async def test_the_toggle_changes_prompt_and_tools_together_and_says_what_it_costs(place: Place) -> None:  # noqa: F811
+async def test_the_toggle_changes_prompt_and_tools_together_and_says_what_it_costs(place: Place) -> None:
     model = ScriptedModel([Say("one"), Say("two"), Say("three")])
     async with opened(place.request(model)) as front:
         await front.submit(SubmitPrompt(content="a"))
@@ -57,7 +57,7 @@ async def test_the_toggle_changes_prompt_and_tools_together_and_says_what_it_cos
     assert again.requests[0].system == resumed.requests[0].system
 
 
-async def test_the_toggle_waits_for_the_end_of_a_turn_and_an_agent_cannot_coordinate(place: Place) -> None:  # noqa: F811
+async def test_the_toggle_waits_for_the_end_of_a_turn_and_an_agent_cannot_coordinate(place: Place) -> None:
     hold, reached = asyncio.Event(), asyncio.Event()
     model = ScriptedModel([ReplyOf([Wait(hold, reached), Say("one")])])
     async with opened(place.request(model)) as front:
@@ -72,7 +72,7 @@ async def test_the_toggle_waits_for_the_end_of_a_turn_and_an_agent_cannot_coordi
         assert "Explore, which cannot coordinate" in (await front.until(OpRejected)).reason
 
 
-async def test_workers_share_a_directory_that_nobody_is_asked_about(place: Place) -> None:  # noqa: F811
+async def test_workers_share_a_directory_that_nobody_is_asked_about(place: Place) -> None:
     notes: list[str] = []
 
     def reply(request: ModelRequest) -> Any:
@@ -97,7 +97,7 @@ async def test_workers_share_a_directory_that_nobody_is_asked_about(place: Place
     assert Path(notes[0]).read_text() == "found"
 
 
-async def test_a_coordinator_does_not_fork_and_is_no_agent_to_start(place: Place) -> None:  # noqa: F811
+async def test_a_coordinator_does_not_fork_and_is_no_agent_to_start(place: Place) -> None:
     model = ScriptedModel([agent("x", fork=True), agent("y", subagent_type="coordinator"), Say("fine")])
     async with opened(place.request(model, agent="coordinator")) as front:
         await front.submit(SubmitPrompt(content="a"))

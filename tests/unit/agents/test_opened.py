@@ -2,16 +2,9 @@
 
 import json
 import shutil
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from clew.assembly.opening import open_door
-from clew.host.request import SessionRequest
-from clew.host.workspace import remember_trust
 from clew.llm.request import ModelRequest
 from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel
 from clew.protocol.events import (
@@ -26,51 +19,11 @@ from clew.protocol.events import (
     TurnEnded,
 )
 from clew.protocol.messages import result_text
-from clew.protocol.ops import Close, SubmitPrompt
+from clew.protocol.ops import SubmitPrompt
 from clew.protocol.standing import Standing
-from unit.agents.house import StartAgent
-from unit.host.room import Front
+from unit.agents.opened_place import Place, opened
 
 CHILD = Call("StartAgent", {"prompt": "look inside"})
-
-
-class Place:
-    """A project and a home."""
-
-    def __init__(self, base: Path) -> None:
-        self.base = base
-        self.project = base / "project"
-        self.home = base / "home" / ".clew"
-        self.project.mkdir()
-        self.home.mkdir(parents=True)
-        remember_trust(self.home, self.project)
-
-    def request(self, model: ScriptedModel, **more: Any) -> SessionRequest:
-        flags: dict[str, Any] = {"sandbox.mode": "off", "permissionMode": "bypassPermissions", "model": "ollama/x"}
-        env = {"HOME": str(self.base / "home"), "CLEW_HOME": str(self.home), "PATH": "/usr/bin:/bin"}
-        return SessionRequest(cwd=self.project, env=env, flags=flags, headless=True, connect=lambda name: model, **more)
-
-    @property
-    def transcript(self) -> Path:
-        (path,) = self.home.glob("projects/*/*.jsonl")
-        return path
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
-
-
-@asynccontextmanager
-async def opened(request: SessionRequest) -> AsyncIterator[Front]:
-    door = open_door(request)
-    door.session.main.agent.tools.add(StartAgent())
-    front = Front(door)
-    try:
-        yield front
-    finally:
-        await front.submit(Close())
-        await front.task
 
 
 async def test_the_users_hooks_hold_for_a_childs_calls_too(place: Place) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.permissions.access import Mode, ShellAccess
+from clew.permissions.access import Decision, Mode, ShellAccess
 from clew.permissions.policy import judge, make_policy
 from clew.permissions.rules import parse_rule
 
@@ -59,8 +59,8 @@ def root(tmp_path: Path) -> Path:
     return place
 
 
-def verdict(root: Path, command: str, rule: str, effect: str, mode: Mode) -> str:
-    rules = (parse_rule(rule, effect),)  # pyright: ignore[reportArgumentType] (one of two words)
+def verdict(root: Path, command: str, rule: str, effect: Decision, mode: Mode) -> str:
+    rules = (parse_rule(rule, effect),)
     policy = make_policy(
         root=str(root),
         home=str(root.parent),

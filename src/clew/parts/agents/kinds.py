@@ -12,11 +12,10 @@ from clew.host.prompt_bytes import stored_block
 from clew.llm.model import Model
 from clew.orient.daily_cap import DailyCap
 from clew.orient.fast_model import side_model
-from clew.orient.side_query import QueryStamp, SideQueries
+from clew.orient.side_query import QueryStamp, SideQueries, booked
 from clew.parts.agents.at_place import kind_shown, kinds_listed, unread_folders
 from clew.prompts.system_prompt import is_environment
 from clew.protocol.entries import SideQueryEntry
-from clew.protocol.events import SideQueryBooked
 from clew.protocol.lookups.agents import (
     AgentKindDrafted,
     AgentKindShown,
@@ -143,15 +142,7 @@ class AgentKindPart(Part):
         settings = setup.workspace.settings
 
         def book(entry: SideQueryEntry) -> None:
-            session.publish(
-                SideQueryBooked(
-                    purpose=entry.purpose,
-                    model=entry.model,
-                    usage=entry.usage,
-                    cost_usd=entry.cost_usd,
-                    outcome=entry.outcome,
-                )
-            )
+            session.publish(booked(entry))
 
         return SideQueries(
             model,

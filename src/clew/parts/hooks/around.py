@@ -3,7 +3,7 @@ before a turn ends."""
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import Any, Literal
 
@@ -187,6 +187,42 @@ MAX_BLOCKS = 8
 """So often hooks may send the model on in one turn; then it ends anyway."""
 
 
+class EndOfTurn:
+    """What hooks say at the end of an agent's turns: one that blocks sends the agent on, so often and not more."""
+
+    def __init__(self, hooks: SessionHooks, moment: Literal["Stop", "SubagentStop"]) -> None:
+        self._hooks = hooks
+        self._moment = moment
+        self._turn = 0
+        self._blocks = 0
+
+    def is_asked(self, turn: Turn) -> bool:
+        """Only where there is an answer: what failed, was refused or is sent on already is none."""
+        return not turn.unanswered and turn.ending()[0] == "completed" and self._hooks.listens(self._moment)
+
+    def fields(self, turn: Turn) -> dict[str, Any]:
+        """What hooks are told of the end."""
+        if turn.number != self._turn:
+            self._turn, self._blocks = turn.number, 0
+        return {"stop_hook_active": self._blocks > 0, "last_assistant_message": turn.last.text}
+
+    def events(self, turn: Turn, verdict: HookVerdict) -> Iterator[Event]:
+        """What comes of their verdict. Raises TurnStopped."""
+        if verdict.stop is not None:
+            raise TurnStopped("stopped_by_hook", verdict.stop)
+        if verdict.context:
+            yield turn.accept(hook_words(self._moment, verdict.context))
+        if verdict.leaning != "deny":
+            return
+        if self._blocks >= MAX_BLOCKS:
+            text = f"hooks sent the model on {MAX_BLOCKS} times in this turn, so it ends here although one wants more"
+            yield Notice(level="warning", text=text, code="hook")
+            return
+        self._blocks += 1
+        yield turn.accept(f"[A hook does not let the turn end:]\n{verdict.reason}")
+        turn.unanswered = True
+
+
 class TurnHooks(Middleware):
     """Of the main agent."""
 
@@ -200,8 +236,7 @@ class TurnHooks(Middleware):
         self._starting: list[asyncio.Task[HookVerdict]] = []
         self._begun = False
         self._turned = False
-        self._turn = 0
-        self._blocks = 0
+        self._ending = EndOfTurn(hooks, "Stop")
         self._title = ""
 
     def start(self, session: Session, undo: UndoHook | None) -> None:
@@ -270,27 +305,12 @@ class TurnHooks(Middleware):
             raise
 
     async def before_end(self, turn: Turn) -> AsyncGenerator[Event]:
-        """Only where there is an answer: what failed, was refused or is sent on already is none."""
-        if turn.unanswered or turn.ending()[0] != "completed" or not self._hooks.listens("Stop"):
-            return
-        if turn.number != self._turn:
-            self._turn, self._blocks = turn.number, 0
-        fields = {"stop_hook_active": self._blocks > 0, "last_assistant_message": turn.last.text}
-        async with self._kept():
-            verdict = await self._hooks.ask("Stop", fields)
-        if verdict.stop is not None:
-            raise TurnStopped("stopped_by_hook", verdict.stop)
-        if verdict.context:
-            yield turn.accept(hook_words("Stop", verdict.context))
-        if verdict.leaning != "deny":
-            return
-        if self._blocks >= MAX_BLOCKS:
-            text = f"hooks sent the model on {MAX_BLOCKS} times in this turn, so it ends here although one wants more"
-            yield Notice(level="warning", text=text, code="hook")
-            return
-        self._blocks += 1
-        yield turn.accept(f"[A hook does not let the turn end:]\n{verdict.reason}")
-        turn.unanswered = True
+        """`Stop`: hooks may send the model on."""
+        if self._ending.is_asked(turn):
+            async with self._kept():
+                verdict = await self._hooks.ask("Stop", self._ending.fields(turn))
+            for event in self._ending.events(turn, verdict):
+                yield event
 
     def _kept(self) -> AbstractAsyncContextManager[None]:
         """What they change in files belongs to the turn that ends."""

@@ -1,12 +1,12 @@
-"""Hooks around a child agent: its calls, its start, and the end of its work, which one may put off."""
+"""Hooks around a child agent: its calls, and the end of its work, which one may put off."""
 
 from collections.abc import AsyncGenerator, Callable
 
 from clew.engine.middleware.base import Middleware
-from clew.engine.turn import Turn, TurnStopped
-from clew.parts.hooks.around import MAX_BLOCKS, CallHooks, hook_words
+from clew.engine.turn import Turn
+from clew.parts.hooks.around import CallHooks, EndOfTurn
 from clew.parts.hooks.session_hooks import SessionHooks
-from clew.protocol.events import Event, Notice
+from clew.protocol.events import Event
 
 
 class ChildHooks(CallHooks, Middleware):
@@ -18,28 +18,13 @@ class ChildHooks(CallHooks, Middleware):
         super().__init__(hooks)
         self._all = hooks
         self._about = about
-        self._turn = 0
-        self._blocks = 0
+        self._ending = EndOfTurn(hooks, "SubagentStop")
 
     async def before_end(self, turn: Turn) -> AsyncGenerator[Event]:
-        """`SubagentStop`, where there is an answer: one that blocks sends the child on, so often and not more."""
-        if turn.unanswered or turn.ending()[0] != "completed" or not self._all.listens("SubagentStop"):
-            return
-        if turn.number != self._turn:
-            self._turn, self._blocks = turn.number, 0
-        about = self._about()
-        fields = {**about, "stop_hook_active": self._blocks > 0, "last_assistant_message": turn.last.text}
-        verdict = await self._all.ask("SubagentStop", fields, subject=about.get("agent_type", ""))
-        if verdict.stop is not None:
-            raise TurnStopped("stopped_by_hook", verdict.stop)
-        if verdict.context:
-            yield turn.accept(hook_words("SubagentStop", verdict.context))
-        if verdict.leaning != "deny":
-            return
-        if self._blocks >= MAX_BLOCKS:
-            text = f"hooks sent the agent on {MAX_BLOCKS} times, so it ends here although one wants more"
-            yield Notice(level="warning", text=text, code="hook")
-            return
-        self._blocks += 1
-        yield turn.accept(f"[A hook does not let you end:]\n{verdict.reason}")
-        turn.unanswered = True
+        """`SubagentStop`: hooks may send the child on."""
+        if self._ending.is_asked(turn):
+            about = self._about()
+            fields = about | self._ending.fields(turn)
+            verdict = await self._all.ask("SubagentStop", fields, subject=about.get("agent_type", ""))
+            for event in self._ending.events(turn, verdict):
+                yield event

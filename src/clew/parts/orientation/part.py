@@ -17,13 +17,13 @@ from clew.orient.daily_cap import DailyCap
 from clew.orient.fast_model import side_model
 from clew.orient.narrator import Narrator
 from clew.orient.recap_query import Used, WriterChoice, WrittenRecaps, choose
-from clew.orient.side_query import QueryStamp, SideQueries
+from clew.orient.side_query import QueryStamp, SideQueries, booked
 from clew.parts.orientation.orientation_task import Orientation, OrientationTask
 from clew.parts.orientation.recap_drafts import RecapDrafts
 from clew.parts.orientation.session_orientation import OrientationSettings, SessionOrientation
 from clew.protocol.entries import ChainEntry, SideQueryEntry, SystemEntry
 from clew.protocol.event_kinds.words import Occasion
-from clew.protocol.events import Event, Notice, RecapReady, SideQueryBooked, TitleChanged
+from clew.protocol.events import Event, Notice, RecapReady, TitleChanged
 from clew.protocol.ids import MAIN_AGENT, AgentId, new_entry_id
 from clew.protocol.ops import RequestRecap, SetTitle
 from clew.system.private_files import private_dir, replace_private
@@ -187,15 +187,7 @@ def load_orientation(
         )
 
     def book(entry: SideQueryEntry) -> None:
-        session.publish(
-            SideQueryBooked(
-                purpose=entry.purpose,
-                model=entry.model,
-                usage=entry.usage,
-                cost_usd=entry.cost_usd,
-                outcome=entry.outcome,
-            )
-        )
+        session.publish(booked(entry))
 
     def asking(model: Model | None, about: Callable[[], QueryStamp] = lambda: narrator.key()) -> SideQueries:
         return SideQueries(
