@@ -1,7 +1,7 @@
 """Tools: what all agents of a session share of them, and what each agent has of its own."""
 
 import os
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -346,11 +346,12 @@ def open_tools(
     has: Callable[[str], bool] = any_tool,
     bounds: PathBounds | None = None,
     delegates: bool = False,
+    shelf: Mapping[str, Callable[[], Tool[Any]]] | None = None,
 ) -> AgentTools:
-    """The main agent's tools: all or those of these `names`, and what the session brings along; `told` and `late`: what
-    may come later; `small`: only the few that a small window has room for, unless names are given. `has` and `bounds`:
-    what the kind of agent that it runs as leaves of them; `delegates`: its children have the others. Raises
-    SettingsError for a name that there is not."""
+    """The main agent's tools: all or those of these `names`, and what the session brings along. `told` and `late`: what
+    may come later; `shelf`: deferred ones of clew's own. `small`: only the few that a small window has room for, unless
+    names are given. `has` and `bounds`: what the kind of agent that it runs as leaves of them; `delegates`: its
+    children have the others. Raises SettingsError for a name that there is not."""
     if names is not None and (unknown := [name for name in names if name not in builtin_names()]):
         raise SettingsError(f"no tool {', '.join(unknown)} (--tools); there are {', '.join(builtin_names())}")
     session = shared.tool_session(MAIN_AGENT)
@@ -358,7 +359,7 @@ def open_tools(
     rights = AgentRights(shared.permits, bounds=bounds)
     builtin = (tool for tool in builtin_tools(session, allowed=names) if delegates or has(tool.name))
     takes = has if not delegates else any_tool
-    tools = ToolSet((*builtin, *more), told=told, late=late, in_short=in_short, takes=takes)
+    tools = ToolSet((*builtin, *more), told=told, late=late, in_short=in_short, takes=takes, shelf=shelf)
     if delegates:
         tools.delegate(has)
     return AgentTools(

@@ -12,17 +12,17 @@ from clew.agents.budget import TreeBudget, bounds_of, with_steps_of
 from clew.agents.factory import AgentFactory, rules_of
 from clew.agents.log import AgentLog
 from clew.agents.runner import COORDINATOR, MAIN, AgentBody, AgentSpec, LookAtEnd
-from clew.agents.toolbox import AgentTools, SessionTools, open_tools
+from clew.agents.toolbox import AgentTools
 from clew.assembly.parts import (
     PartMaker,
     SessionPlace,
     answering_parts,
     children_of,
+    open_toolbox,
     output_tools,
     parts_of,
     placed,
     recast_of,
-    search_tools,
     with_scratch,
 )
 from clew.config.errors import SettingsError
@@ -47,7 +47,7 @@ from clew.host.model_choice import (
 )
 from clew.host.part import MoreTools, Part, PartSession, PartSetup
 from clew.host.past import Past, cut_off_words, left_words, moved_words, new_origin, new_past, note_project
-from clew.host.prompt_bytes import MainPrompt, PromptBytes, facts_probe, main_prompt, system_prompt
+from clew.host.prompt_bytes import PromptBytes, facts_probe, main_prompt, system_prompt
 from clew.host.request import SessionRequest, Tell
 from clew.host.session import Journal, Session
 from clew.host.slash_names import SlashNames
@@ -63,6 +63,7 @@ from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import SwitchSession
 from clew.protocol.state import AgentState
 from clew.system.debug_log import open_debug_log
+from clew.tools.base import Tool
 from clew.transcript.chain.conversation import Conversation
 from clew.transcript.log.stamp import Stamp
 from clew.transcript.log.writer import TranscriptWriter
@@ -115,7 +116,7 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
     with closing(facts_probe(workspace)) as probe:
         parts = parts_of(setup, door, more)
         small = is_small(setup.model.window)
-        toolbox, search = open_toolbox(setup, parts, output, main, small=small)
+        toolbox, search = open_toolbox(setup, parts, output, main, lambda name: bring(name), small=small)
         memory = next((part.memory for part in parts if isinstance(part, MemoryPart)), Memory())
         conversation = Conversation(
             past.sink,
@@ -166,6 +167,10 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
         for part in made:
             part.start(own)
         return made
+
+    def bring(name: str) -> Tool[Any]:
+        door.add_parts()
+        return next(tool for part in session.parts if (tool := part.deferred(name, MAIN_AGENT)) is not None)
 
     voice.speak_in(session)
     keep_beginning(setup, session, prompt, search, small=small)
@@ -244,30 +249,6 @@ def debug_log(workspace: Workspace, past: Past) -> Callable[[str], None]:
     kept = past.path is not None and workspace.settings.debug_log
     debug = open_debug_log(workspace.home, past.session_id, enabled=kept)
     return lambda text: debug.write("orient", text)
-
-
-def open_toolbox(
-    setup: PartSetup, parts: Sequence[Part], output: MoreTools, main: MainPrompt, *, small: bool
-) -> tuple[AgentTools, MoreTools]:
-    """The main agent's tools, and how it searches for those that come later."""
-    workspace, past = setup.workspace, setup.past
-    delegates = setup.main.kind == COORDINATOR
-    late = next((part.late for part in parts if part.late is not None and (main.has_servers or delegates)), None)
-    search = search_tools(setup, late, past.entries, small=small) if not delegates else MoreTools()
-    brought = [tool for part in parts if not small for tool in part.tools if delegates or main.has(tool.name)]
-    toolbox = open_tools(
-        SessionTools(workspace, past.results_dir, past.path),
-        names=setup.request.tools,
-        more=(*output.tools, *brought, *search.tools),
-        told=search.told,
-        late=late,
-        small=small,
-        has=main.has,
-        bounds=setup.main.bounds,
-        delegates=delegates,
-    )
-    search.attach(toolbox.tools)
-    return toolbox, search
 
 
 def join(

@@ -6,6 +6,7 @@ every session loads later is handed to it by a function of this module.
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +14,14 @@ from msgspec import Struct
 
 from clew.agents.factory import AgentFactory
 from clew.agents.runner import COORDINATOR, KINDS_HEADING, MAIN, AgentSpec
-from clew.agents.toolbox import AgentTools
+from clew.agents.toolbox import AgentTools, SessionTools, open_tools
 from clew.config.skill_places import Around
 from clew.engine.compaction.window_meter import WindowMeter
 from clew.host.door import Door
 from clew.host.model_choice import chosen_model, connector
 from clew.host.part import MoreTools, Part, PartSession, PartSetup
 from clew.host.past import Past
-from clew.host.prompt_bytes import stored_block
+from clew.host.prompt_bytes import MainPrompt, stored_block
 from clew.host.request import SessionRequest
 from clew.host.socket_life import SocketPart
 from clew.host.workspace import Workspace, workspace_of
@@ -34,6 +35,8 @@ from clew.parts.window.part import WindowPart
 from clew.prompts.memory import Memory
 from clew.prompts.system_prompt import Facts
 from clew.protocol.entries import Entry, SystemPromptEntry
+from clew.tools.base import Tool
+from clew.tools.builtin.search_tools import CallTool, SearchTools
 from clew.tools.toolset import LateTools
 from clew.transcript.chain.conversation import Conversation
 from clew.transcript.log.store import SessionStore
@@ -47,6 +50,9 @@ if TYPE_CHECKING:
     from clew.parts.window.room import WindowRoom
 
 PartMaker = Callable[[PartSetup], Part]
+OWN_DEFERRED = ("TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TeamCreate", "TeamDelete")
+"""Tools of clew's own that the model searches for. The parts that bring them (`Part.deferred`) are loaded with the
+first one that is looked for."""
 
 
 class SessionPlace(Struct, frozen=True, kw_only=True):
@@ -209,14 +215,48 @@ def output_tools(schema: dict[str, Any] | None) -> MoreTools:
     return some_tools.output_tools(schema)
 
 
+def open_toolbox(
+    setup: PartSetup,
+    parts: Sequence[Part],
+    output: MoreTools,
+    main: MainPrompt,
+    bring: Callable[[str], Tool[Any]],
+    *,
+    small: bool,
+) -> tuple[AgentTools, MoreTools]:
+    """The main agent's tools, and how it searches for those that are deferred. `bring`: makes one of clew's own."""
+    workspace, past = setup.workspace, setup.past
+    delegates = setup.main.kind == COORDINATOR
+    late = next((part.late for part in parts if part.late is not None and (main.has_servers or delegates)), None)
+    search = search_tools(setup, late, past.entries, small=small) if not delegates else MoreTools()
+    brought = [tool for part in parts if not small for tool in part.tools if delegates or main.has(tool.name)]
+    toolbox = open_tools(
+        SessionTools(workspace, past.results_dir, past.path),
+        names=setup.request.tools,
+        more=(*output.tools, *brought, *search.tools),
+        told=search.told,
+        late=late,
+        small=small,
+        has=main.has,
+        bounds=setup.main.bounds,
+        delegates=delegates,
+        shelf={name: partial(bring, name) for name in OWN_DEFERRED} if not delegates and not small else None,
+    )
+    search.attach(toolbox.tools)
+    return toolbox, search
+
+
 def search_tools(setup: PartSetup, late: LateTools | None, past: Sequence[Entry], *, small: bool) -> MoreTools:
-    """The search among tools that come later, where any can, or could when the session began."""
+    """The search among tools that are deferred: clew's own, and those of servers. A session that goes on has it where
+    it began with it."""
     began = next((entry for entry in reversed(past) if isinstance(entry, SystemPromptEntry)), None)
+    mode, request = setup.workspace.settings.tool_search, setup.request
+    if late is None and began is None and not small and mode != "off" and request.tools is None and not request.bare:
+        return MoreTools(tools=(SearchTools(), CallTool()), searched=True)
     if late is None and (began is None or not (began.searched or began.told)):
         return MoreTools()
-    from clew.assembly import some_tools  # where a tool may come later
+    from clew.assembly import some_tools  # where a server's tool may come later
 
-    mode = setup.workspace.settings.tool_search
     return some_tools.tool_search(mode, late, began, window=setup.model.window, small=small)
 
 

@@ -12,8 +12,7 @@ from clew.host.part import MoreTools
 from clew.llm.estimate import estimate_text
 from clew.protocol.entries import SystemPromptEntry
 from clew.protocol.meant_calls import ToolSpec
-from clew.tools.builtin.call_tool import CallTool
-from clew.tools.builtin.search_tools import SearchTools
+from clew.tools.builtin.search_tools import CallTool, SearchTools
 from clew.tools.builtin.structured_output import StructuredOutput
 from clew.tools.deferred.told_tools import told_spec
 from clew.tools.deferred.tool_news import MAX_BYTES

@@ -196,6 +196,10 @@ class Part:
 
     # What agents do.
 
+    def deferred(self, name: str, agent: AgentId) -> Tool[Any] | None:
+        """A tool of this name that the model searches for, made for this agent; None: it brings none of this name."""
+        return None
+
     def call_hook(self, agent: AgentId) -> CallHook | None:
         """What stands around this agent's calls, within the hooks of the parts before; None: nothing."""
         return None

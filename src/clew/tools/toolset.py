@@ -3,7 +3,7 @@
 Tools that come while a session runs: who brings them, who is still on the way, and how long that is waited for.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 from clew.protocol.meant_calls import SEARCH_TOOLS, ToolSpec
@@ -54,6 +54,8 @@ def source_in(name: str) -> str:
 
 
 MAX_GONE = 500
+OWN_SOURCE = "clew"
+"""The source of deferred tools that are clew's own."""
 
 
 def any_tool(name: str) -> bool:
@@ -75,9 +77,11 @@ class ToolSet:
         late: LateTools | None = None,
         in_short: Callable[[ToolSpec], ToolSpec] = lambda spec: spec,
         takes: Callable[[str], bool] = any_tool,
+        shelf: "Mapping[str, Callable[[], Tool[Any]]] | None" = None,
     ) -> None:
         """`told`: tools that may come later and are among `specs` all the same. `late`: who brings them. `in_short`:
-        how a spec is told where the model has little room. `takes`: which of those that come later the agent has."""
+        how a spec is told where the model has little room. `takes`: which of those that come later the agent has.
+        `shelf`: deferred tools of clew's own, by name, each made when it is first looked for."""
         self.aside: dict[str, Tool[Any]] = {}
         """Tools that are not its own and that its children have: it delegates."""
         self._before: tuple[ToolSpec, ...] = ()
@@ -89,6 +93,7 @@ class ToolSet:
         self.specs: tuple[ToolSpec, ...] = (*(in_short(tool.spec()) for tool in self._tools.values()), *more)
         self._told = frozenset(spec.name for spec in self.specs)
         self._own = frozenset(self._tools)
+        self._shelf = {name: make for name, make in (shelf or {}).items() if takes(name)}
         self._gone: dict[str, None] = {}
         self.late: LateTools = late or NoLateTools()
         self.changes = 0
@@ -96,14 +101,25 @@ class ToolSet:
 
     def find(self, name: str) -> Tool[Any] | None:
         """The tool of this name, if it is there now."""
+        if name in self._shelf:
+            self._take_off_the_shelf(name)
         return self._tools.get(name)
+
+    def _take_off_the_shelf(self, name: str) -> None:
+        self._tools.setdefault(name, self._shelf.pop(name)())
+        self.changes += 1
+
+    def take_all_off_the_shelf(self) -> None:
+        """Make every deferred tool of clew's own: somebody looks through all tools."""
+        for name in list(self._shelf):
+            self._take_off_the_shelf(name)
 
     async def awaited(self, name: str) -> Tool[Any] | None:
         """The same, once its source is no longer connecting; that is not waited for longer than `WAIT_S`."""
         source = source_in(name)
         if name not in self._tools and source in self.late.connecting():
             await self.late.wait((source,), WAIT_S)
-        return self._tools.get(name)
+        return self.find(name)
 
     def add(self, tool: Tool[Any]) -> None:
         """A tool that came later: it can be called, the model learns of it by other ways. Raises ValueError when the

@@ -27,8 +27,7 @@ from clew.protocol.events import (
 from clew.protocol.meant_calls import CALL_TOOL, SEARCH_TOOLS
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import AnswerApproval, ClearContext, UndoCompact
-from clew.tools.builtin.call_tool import CallTool
-from clew.tools.builtin.search_tools import SearchTools
+from clew.tools.builtin.search_tools import CallTool, SearchTools
 from clew.tools.deferred.tool_news import CHANGE_HEAD, LIST_HEAD, is_note
 from clew.transcript.mapping.retelling import events_of
 from clew.transcript.past.reader import load

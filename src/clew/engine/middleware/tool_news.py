@@ -7,7 +7,7 @@ from clew.engine.turn import Turn
 from clew.protocol.entries import Entry, UserEntry
 from clew.protocol.events import Event
 from clew.tools.deferred.tool_news import MAX_BYTES, Knowledge, by_source, is_note, news
-from clew.tools.toolset import ToolSet
+from clew.tools.toolset import OWN_SOURCE, ToolSet
 
 
 class ToolNews(Middleware):
@@ -57,5 +57,5 @@ def note_in(entry: Entry) -> str:
 
 
 def here(tools: ToolSet):
-    """The deferred tools by their sources."""
-    return by_source((tool.source, tool.name) for tool in tools.deferred)
+    """The deferred tools of servers, by their sources; clew's own are named by SearchTools itself."""
+    return by_source((tool.source, tool.name) for tool in tools.deferred if tool.source != OWN_SOURCE)

@@ -25,7 +25,7 @@ class Replacement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
     old_string: str
     new_string: str
-    replace_all: Annotated[bool, Meta(description="Every occurrence")] = False
+    replace_all: bool = False
 
 
 class NoReplacement(ValueError):
@@ -123,10 +123,10 @@ def hint(text: str, old: str) -> str:
 class EditParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One replacement, or several in `edits`."""
 
-    file_path: Annotated[str, Meta(description="Path of the file")]
-    old_string: Annotated[str, Meta(description="Text to replace")] = ""
-    new_string: Annotated[str, Meta(description="Text to put there")] = ""
-    replace_all: Annotated[bool, Meta(description="Replace every occurrence")] = False
+    file_path: str
+    old_string: str = ""
+    new_string: str = ""
+    replace_all: bool = False
     edits: Annotated[tuple[Replacement, ...], Meta(description="Several replacements")] = ()
 
 

@@ -13,3 +13,10 @@ def search():
     from clew.tools.search import running as search
 
     return search
+
+
+def finding():
+    """The search among deferred tools."""
+    from clew.tools.deferred import finding
+
+    return finding

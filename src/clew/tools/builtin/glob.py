@@ -19,7 +19,7 @@ MAX_FILES = 100
 class GlobParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which names, where."""
 
-    pattern: Annotated[str, Meta(description="Glob pattern")]
+    pattern: str
     path: Annotated[str, Meta(description="Directory; default: current directory")] | None = None
 
 

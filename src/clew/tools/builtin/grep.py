@@ -22,7 +22,7 @@ NAMES = {"ignore_case": "-i", "numbers": "-n", "after": "-A", "before": "-B", "c
 class GrepParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=NAMES):
     """What to search for and how to show it."""
 
-    pattern: Annotated[str, Meta(description="Regular expression")]
+    pattern: str
     path: Annotated[str, Meta(description="File or directory; default: current directory")] | None = None
     glob: Annotated[str, Meta(description='Files to search, such as "*.{ts,tsx}"')] | None = None
     type: Annotated[str, Meta(description="File type, such as py, js, rust")] | None = None
@@ -41,6 +41,7 @@ class Grep(BuiltinTool[GrepParams]):
 
     name = "Grep"
     params: ClassVar[type[Struct]] = GrepParams
+    untold: ClassVar[frozenset[str]] = frozenset({"-n"})
     effect: ClassVar[Effect] = "none"
 
     def is_concurrency_safe(self, params: GrepParams) -> bool:

@@ -20,7 +20,7 @@ class NotebookEditParams(Struct, frozen=True, kw_only=True, forbid_unknown_field
     """Which cell becomes what."""
 
     notebook_path: str
-    new_source: Annotated[str, Meta(description="New text of the cell")] = ""
+    new_source: str = ""
     cell_id: Annotated[str, Meta(description="Id or index of the cell")] | None = None
     cell_type: Literal["code", "markdown"] | None = None
     edit_mode: Literal["replace", "insert", "delete"] = "replace"

@@ -108,7 +108,7 @@ FORMS = {".png": "image", ".jpg": "image", ".jpeg": "image", ".gif": "image", ".
 class ReadParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to read."""
 
-    file_path: Annotated[str, Meta(description="Path of the file")]
+    file_path: str
     offset: Annotated[int, Meta(ge=0, description="First line, from 1")] | None = None
     limit: Annotated[int, Meta(ge=1, description="Number of lines")] | None = None
     pages: Annotated[str, Meta(description='PDF pages, such as "3" or "1-5"')] | None = None

@@ -25,7 +25,7 @@ class TaskOutputParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Which task."""
 
     task_id: str
-    filter: Annotated[str, Meta(description="Show only lines that match this regular expression")] | None = None
+    filter: Annotated[str, Meta(description="Only lines that match this")] | None = None
     block: bool = False
     timeout: Annotated[float, Meta(description="Milliseconds, with block")] | None = None
 

@@ -2,9 +2,9 @@
 
 import asyncio
 import os
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from clew.permissions.access import Access
 from clew.system.files import Snapshot, read_regular, replace_file
@@ -20,8 +20,8 @@ MAX_FILE_BYTES = 50_000_000
 class WriteParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to write where."""
 
-    file_path: Annotated[str, Meta(description="Path of the file")]
-    content: Annotated[str, Meta(description="The whole content")]
+    file_path: str
+    content: str
 
 
 class Write(BuiltinTool[WriteParams]):
