@@ -15,7 +15,7 @@ from clew.engine.gate import PendingAnswers
 from clew.engine.loop import StepRunner, run_turn
 from clew.engine.middleware.base import Middleware
 from clew.engine.middleware.limits import LimitCheck
-from clew.engine.middleware.steering import Steering
+from clew.engine.middleware.reminders import Steering
 from clew.engine.ports import Ask, CallHook, Limits
 from clew.engine.turn import Look, Prompt, Turn, let_in
 from clew.llm.scripted import ScriptedModel

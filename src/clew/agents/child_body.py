@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from clew.agents.checkouts import Receipt, seen_places
 from clew.agents.child_files import ChildFiles, past_state
@@ -17,13 +17,13 @@ from clew.engine.compaction.window_meter import WindowMeter
 from clew.engine.middleware.base import Middleware
 from clew.engine.middleware.compaction import MakeRoom
 from clew.engine.middleware.limits import LimitCheck
-from clew.engine.middleware.reminders import Reminders
+from clew.engine.middleware.reminders import Reminders, Steering
 from clew.engine.middleware.repeat_brake import RepeatBrake
 from clew.engine.middleware.secret_warning import SecretWarning
-from clew.engine.middleware.steering import Steering
 from clew.llm.model import Model
 from clew.protocol.entries import SystemPromptEntry
 from clew.protocol.ids import AgentId
+from clew.tools.base import Tool
 from clew.transcript.chain.conversation import Conversation
 from clew.transcript.log.stamp import Stamp
 from clew.transcript.log.writer import NullWriter, TranscriptSink, TranscriptWriter
@@ -43,10 +43,11 @@ def child_body(
     past: LoadedLog | None = None,
     agent: AgentId | None = None,
     checkout: Receipt | None = None,
+    more: Callable[[AgentId], tuple[Tool[Any], ...]] | None = None,
 ) -> AgentBody:
     """A child of this kind below `parent`; a fork begins with all that its parent has in view. `model`: another than
     its kind's. `past`, `agent`: it goes on from this log. `checkout`: where it works instead of its parent's directory.
-    Raises LLMError for a model that cannot be had, and then nothing was made."""
+    `more`: tools that only it has. Raises LLMError for a model that cannot be had, and then nothing was made."""
     above = parent.agent
     own_model = model_of(factory, model or spec.model, above.own_model)
     agent_id = agent or AgentId(os.urandom(8).hex())
@@ -67,6 +68,7 @@ def child_body(
             bounds=spec.bounds,
             checkout=checkout.path if checkout is not None else "",
             seen=seen_places(checkout) if checkout is not None else (),
+            more=more(agent_id) if more is not None else (),
         )
     conversation = Conversation(
         sink,

@@ -37,6 +37,8 @@ class AgentMeta(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
     """Its whole task: it may be interrupted before its log has it."""
     isolated: bool = False
     """It works in a checkout of its own; its receipt says where."""
+    team: str = ""
+    """The team that it is a member of."""
     run_from: int = 0
     """Where in its transcript its newest run begins: what it used before is in its parent's books."""
 

@@ -15,7 +15,7 @@ from clew.agents.report import digest, facts_of, result_of
 from clew.agents.runner import AgentBody, AgentRunner, AgentSpec
 from clew.engine.turn import Prompt
 from clew.protocol.events import Actor, AgentChanged, AgentEnded, TurnEnded
-from clew.protocol.ids import AgentId, CallId, PromptId, TaskId, new_uuid
+from clew.protocol.ids import AgentId, CallId, TaskId
 from clew.protocol.standing import Standing, standing_after
 from clew.protocol.state import AgentState
 
@@ -44,6 +44,8 @@ class Errand(Struct, frozen=True, kw_only=True):
     name: str = ""
     background: bool = False
     resumed: bool = False
+    team: str = ""
+    """It is a member of this team."""
 
 
 class ChildRun:
@@ -121,7 +123,7 @@ class ChildRun:
         """Its transcript."""
         return str(self._children.files.transcript(self.agent) or "")
 
-    def begin(self, prompt: str) -> None:
+    def begin(self, prompt: Prompt) -> None:
         """Go to work as soon as there is a place."""
         self._life = asyncio.create_task(self._live(prompt), name=f"agent {self.agent}")
 
@@ -220,7 +222,7 @@ class ChildRun:
             await self._children.slots.take(back=True)
             self._holds = True
 
-    async def _live(self, prompt: str) -> None:
+    async def _live(self, prompt: Prompt) -> None:
         self._place = asyncio.create_task(self._children.slots.take())
         try:
             await asyncio.wait({self._place})
@@ -233,14 +235,14 @@ class ChildRun:
                 self._holds = False
                 self._children.slots.give()
 
-    async def _work(self, prompt: str) -> None:
+    async def _work(self, prompt: Prompt) -> None:
         """Turns until nothing is left to do, its own background children included."""
         if self._children.refusal:
             self.error = self._children.refusal
             return
         if self._stopped_by is not None:
             return
-        self.runner.submit(Prompt(content=prompt, prompt_id=PromptId(new_uuid()), origin="agent"))
+        self.runner.submit(prompt)
         while True:
             await self.runner.settled()
             if self._may_go_on_later:
@@ -316,6 +318,7 @@ class ChildRun:
             worktree=left.path,
             work_ref=left.ref,
             unheld=unheld,
+            team=self.errand.team,
         )
         self._left_behind = f"{left.words}{UNHELD if unheld else ''}"
         return self.ended

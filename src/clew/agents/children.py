@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import ExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -10,22 +10,21 @@ from msgspec.structs import replace
 
 from clew.agents.checkouts import Checkouts, Receipt, Settled
 from clew.agents.child_body import child_body
-from clew.agents.child_files import AgentMeta, ChildFiles, last_words, spent_in
-from clew.agents.child_run import END_BYTES, ChildRun, Errand
+from clew.agents.child_files import AgentMeta, ChildFiles, last_words
+from clew.agents.child_run import ChildRun, Errand
 from clew.agents.forking import DIRECTIVE, FORK
+from clew.agents.lost import lost_end
 from clew.agents.outbox import Outbox
-from clew.agents.report import digest, escaped, facts_of, short
+from clew.agents.report import escaped, short
 from clew.agents.runner import COORDINATOR, AgentBody, AgentRunner, AgentSpec
 from clew.agents.slots import Slots
-from clew.engine.turn import Prompt
+from clew.engine.turn import Notices, Prompt
 from clew.llm.errors import LLMError
 from clew.protocol.events import (
     AgentChanged,
-    AgentEnded,
     AgentStarted,
     Envelope,
     PromptAccepted,
-    TaskRow,
     TurnEnded,
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, PromptId, new_uuid
@@ -77,16 +76,18 @@ class Children:
         name: str = "",
         model: str = "",
         checkout: Receipt | None = None,
+        team: str = "",
     ) -> ChildRun:
         """A child at work on the prompt, or in line for a place. That it began is on disk, in its parent's log, before
-        it says anything. `checkout`: where it works, and whose id it has. Raises ValueError, in words for the model,
-        and then nothing was started."""
+        it says anything. `checkout`: where it works, and whose id it has. `team`: it is a member of it. Raises
+        ValueError, in words for the model, and then nothing was started."""
         errand = Errand(
             parent=parent,
             title=" ".join((title or prompt).split())[:MAX_TITLE_CHARS],
             call=call,
             name=name,
             background=background,
+            team=team,
         )
         with ExitStack() as unless_started:
             if checkout is not None:
@@ -109,7 +110,9 @@ class Children:
             prompt, model = f"{DIRECTIVE}{prompt}", ""
         try:
             own = checkout.agent if checkout is not None else None
-            runner = self._factory.make(spec, above, call=errand.call, model=model, agent=own, checkout=checkout)
+            runner = self._factory.make(
+                spec, above, call=errand.call, model=model, agent=own, checkout=checkout, team=errand.team
+            )
         except LLMError as error:
             raise ValueError(f"the agent was not started: {error}") from error
         meta = AgentMeta(
@@ -123,9 +126,10 @@ class Children:
             name=errand.name,
             prompt=prompt,
             isolated=checkout is not None,
+            team=errand.team,
         )
         self.files.keep(runner.agent.id, meta)
-        return self._begin(runner, spec, errand, prompt, checkout)
+        return self._begin(runner, spec, errand, asked(prompt), checkout)
 
     async def checkout(self, parent: AgentId, *, fork: bool = False) -> Receipt:
         """A checkout for a child that is about to be started. Raises ValueError."""
@@ -139,20 +143,33 @@ class Children:
         agent = AgentId(os.urandom(8).hex())
         return await asyncio.to_thread(self.checkouts.make, agent, self._session_id, self._factory.shared.place.root)
 
-    def reopen(self, agent: AgentId, prompt: str, *, parent: AgentId, background: bool = True) -> ChildRun:
-        """One more run of a child that has ended, from its log. Raises ValueError where that cannot be."""
+    def reopen(
+        self,
+        agent: AgentId,
+        prompt: str,
+        *,
+        parent: AgentId,
+        background: bool = True,
+        notices: "Callable[[], Notices] | None" = None,
+    ) -> ChildRun:
+        """One more run of a child that has ended, from its log. `notices`: what it is told instead of the prompt.
+        Raises ValueError where that cannot be."""
         meta = self.files.meta(agent)
         if meta is None:
             raise ValueError(f"the agent {agent} cannot go on: nothing in this session says what it is")
         past = self.files.past(agent)
         self._check(parent, "")
         spec = self.spec(meta.agent_type)
+        if meta.team and self._factory.team is not None:
+            spec = self._factory.team.member_spec(spec, meta.name)
         above = self._factory.find_runner(parent)
         assert above is not None
         root = self._factory.shared.place.root
         checkout = self.checkouts.again(agent, self._session_id, root) if meta.isolated else None
         try:
-            runner = self._factory.make(spec, above, model=meta.model, past=past, agent=agent, checkout=checkout)
+            runner = self._factory.make(
+                spec, above, model=meta.model, past=past, agent=agent, checkout=checkout, team=meta.team
+            )
         except LLMError as error:
             raise ValueError(f"the agent {agent} cannot go on: {error}") from error
         path = self.files.transcript(agent)
@@ -160,8 +177,20 @@ class Children:
         self.settle_lost(agent)
         if not past.messages:
             prompt = f"{meta.prompt}\n\n{prompt}"  # it was interrupted before it began
-        errand = Errand(parent=parent, title=meta.description, name=meta.name, background=background, resumed=True)
-        return self._begin(runner, spec, errand, prompt, checkout)
+        errand = Errand(
+            parent=parent,
+            title=meta.description,
+            name=meta.name,
+            background=background,
+            resumed=True,
+            team=meta.team,
+        )
+        if notices is not None and past.messages:
+            return self._begin(runner, spec, errand, Prompt(content="", origin="task", notices=notices), checkout)
+        run = self._begin(runner, spec, errand, asked(prompt), checkout)
+        if notices is not None:
+            runner.submit(Prompt(content="", origin="task", notices=notices))
+        return run
 
     def _check(self, parent: AgentId, name: str) -> None:
         rules = self._factory.rules
@@ -182,7 +211,7 @@ class Children:
             )
 
     def _begin(
-        self, runner: AgentRunner, spec: AgentSpec, errand: Errand, prompt: str, checkout: Receipt | None
+        self, runner: AgentRunner, spec: AgentSpec, errand: Errand, prompt: Prompt, checkout: Receipt | None
     ) -> ChildRun:
         body, depth = self._factory.body(runner.agent.id), self.depth(errand.parent) + 1
         run = ChildRun(self, runner, body, spec, errand, depth=depth, checkout=checkout)
@@ -196,6 +225,7 @@ class Children:
             name=errand.name,
             resumed=errand.resumed,
             queued=self.slots.full,
+            team=errand.team,
         )
         run.standing = Standing.STARTING if started.queued else Standing.WORKING
         self.session.publish(started, agent=errand.parent)
@@ -212,10 +242,13 @@ class Children:
         past: LoadedLog | None = None,
         agent: AgentId | None = None,
         checkout: Receipt | None = None,
+        team: str = "",
     ) -> AgentBody:
         """What a child is made of (`child_body`)."""
+        port = self._factory.team
+        more = port.member_tools if team and port is not None else None
         return child_body(
-            self._factory, self.files, spec, parent, model=model, past=past, agent=agent, checkout=checkout
+            self._factory, self.files, spec, parent, model=model, past=past, agent=agent, checkout=checkout, more=more
         )
 
     # Finding.
@@ -270,7 +303,7 @@ class Children:
         if runner is not None and not runner.closed:
             if agent == MAIN_AGENT:
                 self.session.notice("info", f"the agent {name} wrote to the conversation: {short(text)}", code="agent")
-            runner.submit(Prompt(content=words, prompt_id=PromptId(new_uuid()), origin="agent"))
+            runner.submit(asked(words))
             return agent, "it reads this before its next step"
         self.reopen(agent, words, parent=sender)
         return agent, "it had ended and goes on in the background from its log; you are told when it is done"
@@ -321,35 +354,7 @@ class Children:
         lost = [row for row in state.tasks if row.kind == "agent" and row.lost]
         for row in lost:
             if AgentId(row.task_id) not in self._runs:
-                self.session.publish(self._lost(row), agent=agent)
-
-    def _lost(self, row: TaskRow) -> AgentEnded:
-        agent = AgentId(row.task_id)
-        path, meta = self.files.transcript(agent), self.files.meta(agent)
-        ended = AgentEnded(
-            child=agent,
-            standing=Standing.INTERRUPTED,
-            by="session",
-            task=row.title,
-            name=row.name,
-            kind=row.agent_kind,
-            call_id=meta.call_id if meta is not None else None,
-            background=True,
-            output_file=str(path or ""),
-        )
-        if meta is not None and meta.isolated:
-            left = self.checkouts.left_by(agent)
-            ended = replace(ended, worktree=left.path, work_ref=left.ref)
-        if path is None or not path.exists():
-            return ended
-        past = self.files.past(agent)
-        said = last_words(past.chain)
-        return replace(
-            ended,
-            result=digest(said, END_BYTES),
-            tally=spent_in(path, meta.run_from if meta is not None else 0),
-            facts=facts_of(past.entries, said=said),
-        )
+                self.session.publish(lost_end(row, self.files, self.checkouts), agent=agent)
 
     def close(self) -> None:
         """The session is about to end: nothing new is started, nobody is woken."""
@@ -388,3 +393,8 @@ class Children:
         if standing.open and standing != run.standing:
             run.standing = standing
             self._factory.session.publish(AgentChanged(child=run.agent, standing=standing), agent=run.parent)
+
+
+def asked(prompt: str) -> Prompt:
+    """The words with which a run begins."""
+    return Prompt(content=prompt, prompt_id=PromptId(new_uuid()), origin="agent")

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
@@ -22,7 +22,7 @@ from clew.prompts.system_prompt import prompt_text
 from clew.protocol.events import AttemptEnded, Event, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId
 from clew.system.private_files import private_dir
-from clew.tools.base import ORDINARY, AgentPort, ChildAgent, ChildOrder
+from clew.tools.base import ORDINARY, AgentPort, ChildAgent, ChildOrder, Tool
 from clew.transcript.log.store import sidecar_dir
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ class TreeRules(Struct, frozen=True, kw_only=True):
 
 
 LIMIT_PAUSE_S = 60.0
+NO_TEAM = "there is no team: TeamCreate (found by SearchTools) makes one"
 
 
 def rules_of(settings: AgentSettings, *, headless: bool = False) -> TreeRules:
@@ -74,6 +75,27 @@ def rules_of(settings: AgentSettings, *, headless: bool = False) -> TreeRules:
         result_bytes=settings.result_bytes,
         limit_pause_s=0.0 if headless else LIMIT_PAUSE_S,
     )
+
+
+class TeamPort(Protocol):
+    """What agents need of the team that their session belongs to."""
+
+    async def start(self, prompt: str, order: ChildOrder, *, call: CallId) -> ChildAgent:
+        """A new member at work on the prompt. Raises ValueError."""
+        ...
+
+    async def post(self, sender: AgentId, to: str, text: str) -> str | None:
+        """Words to a member, the lead, or everybody (`*`); what became of them. None: nobody of the team is meant.
+        Raises ValueError with the reason why nobody gets them."""
+        ...
+
+    def member_spec(self, spec: AgentSpec, name: str) -> AgentSpec:
+        """A kind of agent, as this member is one."""
+        ...
+
+    def member_tools(self, agent: AgentId) -> "tuple[Tool[Any], ...]":
+        """Tools that only members have."""
+        ...
 
 
 class AgentKinds(Protocol):
@@ -133,6 +155,8 @@ class AgentFactory:
         self._children: Children | None = None
         self.coordinates = False
         """The main agent gives all work to workers in the background."""
+        self.team: TeamPort | None = None
+        """The team that the session leads or is a member of; None: there is none."""
         shared.open_ports(session, self.port)
 
     def coordinate(self, on: bool) -> None:
@@ -165,14 +189,16 @@ class AgentFactory:
         past: "LoadedLog | None" = None,
         agent: AgentId | None = None,
         checkout: "Receipt | None" = None,
+        team: str = "",
     ) -> AgentRunner:
         """The runner of a new agent of this kind below `parent`; the main one brings its `body` and has no parent.
         `call`: what started it. `model`: another than its kind's. `past` and `agent`: it is no new one and goes on from
-        this log. `checkout`: where it works. Raises LLMError for a model that cannot be had."""
+        this log. `checkout`: where it works. `team`: it is a member of it. Raises LLMError for a model that cannot be
+        had."""
         if body is None:
             assert parent is not None, "only the main agent is made without a parent"
             above = self._bodies[parent.agent.id]
-            body = self.children.body_of(spec, above, model=model, past=past, agent=agent, checkout=checkout)
+            body = self.children.body_of(spec, above, model=model, past=past, agent=agent, checkout=checkout, team=team)
         made, log = body.agent, body.log
         self._bodies[made.id] = body
         self.budget.join(made.id, lambda: log.state)
@@ -274,6 +300,11 @@ class CallPort:
 
     async def start(self, prompt: str, order: ChildOrder = ORDINARY) -> ChildAgent:
         """A child at work on the prompt, or in line for it. Raises ValueError for what cannot be."""
+        team = self._factory.team
+        if order.name and team is not None and self._agent == MAIN_AGENT and not order.fork:
+            return await team.start(prompt, order, call=self._call)
+        if order.team:
+            raise ValueError("only the lead of a team starts members" if team else NO_TEAM)
         children, delegated = self._factory.children, self._factory.coordinates and self._agent == MAIN_AGENT
         if delegated and order.fork:
             raise ValueError("a coordinator does not fork: give the work to a worker, with all that it must know")
@@ -321,9 +352,18 @@ class CallPort:
         """How much of a child's words a call gives back."""
         return self._factory.rules.result_bytes
 
-    def message(self, wanted: str, text: str) -> tuple[AgentId, str]:
+    async def message(self, wanted: str, text: str) -> str:
         """Write to another agent; who got it, and what happens now. Raises ValueError with why nobody did."""
-        return self._factory.children.message(wanted, text, sender=self._agent)
+        team = self._factory.team
+        told = await team.post(self._agent, wanted, text) if team is not None else None
+        if told is not None:
+            return told
+        if "@" in wanted[1:]:
+            raise ValueError(f"{wanted!r} is no address: use the bare name or id of an agent")
+        if wanted == "*":
+            raise ValueError(f"nobody is meant by *: {NO_TEAM}")
+        agent, what = self._factory.children.message(wanted, text, sender=self._agent)
+        return f"Delivered to {agent}: {what}."
 
     def words_of(self, agent: AgentId) -> str:
         """All of an agent's last words. Raises ValueError."""

@@ -318,6 +318,10 @@ class AgentRights:
         self._bounds = bounds
         self._checkout = checkout
 
+    def use_mode(self, mode: Mode | None) -> None:
+        """Go on in another mode of its own; its parent's holds besides."""
+        self._mode = mode
+
     def judge(self, accesses: tuple[Access, ...], *, at: str = "") -> Verdict:
         """The stricter of the two verdicts; where they are equally strict, the parent's words."""
         if self._bounds is not None and (why := self._bounds.refusal(accesses)):

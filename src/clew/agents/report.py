@@ -117,6 +117,9 @@ def summary_of(ended: AgentEnded) -> str:
         Standing.SUSPENDED: f"stopped at a limit ({ended.reason or 'of the provider'})",
     }.get(ended.standing, f"failed ({ended.reason or 'it never began'})")
     why = f": {short(ended.error)}" if ended.error and ended.standing is not Standing.COMPLETED else ""
+    if ended.team:
+        idle = "is idle: it has done what it had to do" if ended.standing is Standing.COMPLETED else how
+        return f"Teammate {ended.name} {idle}{why}"
     return f'Agent "{short(ended.task)}" {how}{why}'
 
 

@@ -312,10 +312,12 @@ class AgentTools(Struct, frozen=True, kw_only=True):
         bounds: PathBounds | None = None,
         checkout: str = "",
         seen: tuple[str, ...] = (),
+        more: tuple[Tool[Any], ...] = (),
     ) -> "AgentTools":
         """Tools for a child: of those that its parent is told of, all or the ones of these names and never those
         `without`, on the same sandbox, rules and kept files, with a memory of their own. `mode` and `bounds`: of its
-        definition; they never make rights wider. `checkout`, `seen`: where it works, if not where its parent does."""
+        definition; they never make rights wider. `checkout`, `seen`: where it works, if not where its parent does.
+        `more`: tools that its parent has not."""
         session = self.shared.tool_session(agent, self.session, checkout=checkout, seen=seen)
         told = {spec.name for spec in self.tools.specs} | self.tools.aside.keys()
         offered = [
@@ -328,7 +330,7 @@ class AgentTools(Struct, frozen=True, kw_only=True):
         return AgentTools(
             shared=self.shared,
             session=session,
-            tools=ToolSet((own.get(tool.name, tool) for tool in offered), in_short=self.in_short),
+            tools=ToolSet((*(own.get(tool.name, tool) for tool in offered), *more), in_short=self.in_short),
             host=AgentToolHost(agent, session, rights, self.shared),
             rights=rights,
             in_short=self.in_short,

@@ -30,10 +30,9 @@ from clew.engine.agent import Agent
 from clew.engine.gate import PendingAnswers
 from clew.engine.middleware.base import Middleware
 from clew.engine.middleware.limits import LimitCheck
-from clew.engine.middleware.reminders import Reminders
+from clew.engine.middleware.reminders import Reminders, Steering
 from clew.engine.middleware.repeat_brake import RepeatBrake
 from clew.engine.middleware.secret_warning import SecretWarning
-from clew.engine.middleware.steering import Steering
 from clew.engine.turn import Prompt, PromptWord
 from clew.host.door import Door, OpenSession
 from clew.host.model_choice import (

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from clew.parts.window.room import WindowRoom
 
 PartMaker = Callable[[PartSetup], Part]
-OWN_DEFERRED = ("TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TeamCreate", "TeamDelete")
+OWN_DEFERRED = ("TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TeamCreate", "TeamDelete", "TeamShutdown")
 """Tools of clew's own that the model searches for. The parts that bring them (`Part.deferred`) are loaded with the
 first one that is looked for."""
 
@@ -109,6 +109,10 @@ def parts_of(setup: PartSetup, door: Door, more: Sequence[PartMaker] = ()) -> tu
         from clew.parts.agents.kinds import AgentKindPart  # where somebody may have defined a kind
 
         found.append(AgentKindPart(setup, expected=True))
+    if setup.past.resumed and os.path.isdir(workspace.home / "teams"):
+        from clew.parts.teams.part import TeamPart  # where the session may lead a team
+
+        found.append(TeamPart(setup))
     lsp = settings.lsp.mode
     if workspace.trusted and (lsp == "on" or (lsp == "auto" and not request.headless)):
         from clew.parts.language_servers.part import LanguageServerPart  # where one may be asked
@@ -147,6 +151,7 @@ def answering_parts(setup: PartSetup, known: Sequence[Part]) -> tuple[Part, ...]
     from clew.parts.preferences.part import PreferencePart
     from clew.parts.sessions.part import SessionListPart
     from clew.parts.shells.part import ShellPart
+    from clew.parts.teams.part import TeamPart
     from clew.parts.undo.part import UndoPart
 
     found: list[Part] = [] if any(isinstance(part, McpPart) for part in known) else [McpPart(setup)]
@@ -154,6 +159,8 @@ def answering_parts(setup: PartSetup, known: Sequence[Part]) -> tuple[Part, ...]
         found.append(HookPart(setup, expected=False))
     if not any(isinstance(part, AgentKindPart) for part in known):
         found.append(AgentKindPart(setup))
+    if not any(isinstance(part, TeamPart) for part in known):
+        found.append(TeamPart(setup))
     orientation = next((part for part in known if isinstance(part, OrientationPart)), None)
     if orientation is None:
         orientation = OrientationPart(setup, "", speaks=False)

@@ -61,6 +61,7 @@ NARROWING: dict[KeyPath, Callable[[Any, Any], bool]] = {
     ("agents", "maxConcurrent"): _lower,
     ("agents", "wakeParent"): _only(False),
     ("agents", "resultBytes"): _lower,
+    ("teams", "enabled"): _only(False),
     ("summaries", "toolBatches"): lambda new, old: BATCH_STRICTNESS[new] >= BATCH_STRICTNESS[old],
 }
 

@@ -228,6 +228,15 @@ class AgentSettings(Section, frozen=True, kw_only=True):
     """How much of a child's last message its parent reads; TaskOutput reads the rest."""
 
 
+class TeamSettings(Section, frozen=True, kw_only=True):
+    """Teams: agents that work side by side and write to each other."""
+
+    enabled: bool = True
+    """false: the tools of teams answer with a hint."""
+    backend: Literal["in-process", "tmux", "auto"] = "in-process"
+    """Where members run: in the lead's process, each in a tmux pane of its own, or in panes where clew runs in tmux."""
+
+
 class PlanSettings(Section, frozen=True, kw_only=True):
     """Plan mode."""
 
@@ -333,6 +342,7 @@ class Settings(Section, frozen=True, kw_only=True):
     memory: MemoryFiles = field(default_factory=MemoryFiles)
     lsp: LanguageServers = field(default_factory=LanguageServers)
     agents: AgentSettings = field(default_factory=AgentSettings)
+    teams: TeamSettings = field(default_factory=TeamSettings)
     plan: PlanSettings = field(default_factory=PlanSettings)
     screen: ScreenSettings = field(default_factory=ScreenSettings)
     notifications: Notifications = field(default_factory=Notifications)

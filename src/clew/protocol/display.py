@@ -74,6 +74,15 @@ class TodoItem(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="ca
     status: str
     """pending, in_progress or completed."""
     active_form: str = ""
+    number: int = 0
+    """Its id in the list of work; 0: it has none (lists of children, and old logs)."""
+    owner: str = ""
+    """Who works on it, where that is not the main agent."""
+    blocked_by: tuple[int, ...] = ()
+    """What must be done before it and is not."""
+    description: str = ""
+    todo_of: str = ""
+    """Whose TodoWrite wrote it."""
 
 
 class TodoBlock(BlockBase, frozen=True, kw_only=True, tag="todo"):

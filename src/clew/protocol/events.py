@@ -23,7 +23,9 @@ from clew.protocol.event_kinds.agents import (
     TaskEnded,
     TaskRow,
     TaskStarted,
+    TeamChanged,
     ToolsChanged,
+    WorkChanged,
 )
 from clew.protocol.event_kinds.asks import (
     Answered,
@@ -240,6 +242,7 @@ __all__ = [
     "TaskEnded",
     "TaskRow",
     "TaskStarted",
+    "TeamChanged",
     "TextDelta",
     "ThemeChanged",
     "TitleChanged",
@@ -251,4 +254,5 @@ __all__ = [
     "TurnEnded",
     "TurnStarted",
     "ViewTrimmed",
+    "WorkChanged",
 ]

@@ -87,6 +87,26 @@ class MessageAgent(OpBase, frozen=True, kw_only=True, tag="agent.message"):
     text: str
 
 
+class StopMember(OpBase, frozen=True, kw_only=True, tag="team.stop"):
+    """Stop a member of the team: at once, or by a request that it may refuse with a reason (`ask`)."""
+
+    name: str
+    ask: bool = False
+
+
+class StartMember(OpBase, frozen=True, kw_only=True, tag="team.start"):
+    """Let a member whose process died, or that was stopped, go on from its log."""
+
+    name: str
+
+
+class SetMemberMode(OpBase, frozen=True, kw_only=True, tag="team.mode"):
+    """Give a member another permission mode; it never makes its rights wider than the session's."""
+
+    name: str
+    mode: str
+
+
 class SendQueued(OpBase, frozen=True, kw_only=True, tag="prompt.send_queued"):
     """Send prompts that an earlier process left in the queue: a person saw them and pressed a key. Rejected when
     nothing is held."""

@@ -16,18 +16,14 @@ from clew.protocol.event_kinds.agents import (
     AgentEnded,
     TaskNews,
     TaskRow,
+    TeamChanged,
+    TeamRow,
+    WorkChanged,
     books_after,
     still_owed,
     tasks_after,
 )
-from clew.protocol.event_kinds.asks import (
-    Answered,
-    ApprovalResolved,
-    Ask,
-    PlanAnswered,
-    PlanProposed,
-    PlanStanding,
-)
+from clew.protocol.event_kinds.asks import Answered, ApprovalResolved, Ask, PlanAnswered, PlanProposed, PlanStanding
 from clew.protocol.event_kinds.context import (
     CompactionEnded,
     CompactionFailed,
@@ -81,6 +77,8 @@ class AgentState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     saved_rules: tuple[str, ...] = ()
     """Rules saved with "always" in this session."""
     todos: tuple[TodoItem, ...] = ()
+    """The list of work."""
+    team: TeamRow | None = None
     recap: str = ""
     pins: tuple[ItemPinned, ...] = ()
     """What crosses every compaction, oldest first."""
@@ -327,11 +325,6 @@ def _(event: PlanAnswered, state: AgentState) -> AgentState:
 
 
 @_fold.register
-def _(event: PermissionModeChanged, state: AgentState) -> AgentState:
-    return replace(state, permission_mode=event.mode)
-
-
-@_fold.register
 def _(event: ApprovalResolved, state: AgentState) -> AgentState:
     state = _without(state, event.request_id)
     if event.decision == "deny":
@@ -350,11 +343,6 @@ def _(event: TitleChanged, state: AgentState) -> AgentState:
     if state.title_by_user and event.source != "user":
         return state
     return replace(state, title=event.title, title_by_user=event.source == "user")
-
-
-@_fold.register
-def _(event: RecapReady, state: AgentState) -> AgentState:
-    return replace(state, recap=event.text)
 
 
 @_fold.register
@@ -388,6 +376,19 @@ def _(event: ShellStarted, state: AgentState) -> AgentState:
 def _(event: ShellEnded, state: AgentState) -> AgentState:
     others = tuple(item for item in state.typed if item.request_id != event.request_id)
     return replace(state, typed=others, commands=state.commands + 1)
+
+
+@_fold.register(PermissionModeChanged | RecapReady | TeamChanged | WorkChanged)
+def _(event: PermissionModeChanged | RecapReady | TeamChanged | WorkChanged, state: AgentState) -> AgentState:
+    match event:
+        case PermissionModeChanged():
+            return replace(state, permission_mode=event.mode)
+        case RecapReady():
+            return replace(state, recap=event.text)
+        case TeamChanged():
+            return replace(state, team=event.team)
+        case WorkChanged():
+            return replace(state, todos=event.items)
 
 
 @_fold.register(TaskNews)

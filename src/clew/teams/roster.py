@@ -117,17 +117,23 @@ class Roster:
         """One more member, with an inbox of its own. Raises TeamError, or BadName for its name."""
 
         def added(team: Team) -> Team:
-            gone = [one for one in team.members if one.state == "stopped"]
-            checked_name(member.name, "a member", [one.name for one in team.members if one not in gone])
-            if len(team.members) - len(gone) >= MAX_MEMBERS:
+            checked_name(member.name, "a member", [one.name for one in team.members])
+            if sum(one.state != "stopped" for one in team.members) >= MAX_MEMBERS:
                 raise TeamError(f"the team has {MAX_MEMBERS} members already")
-            kept = [one for one in team.members if slug_of(one.name) != slug_of(member.name)]
+            kept = team.members
             color = member.color or COLORS[len(kept) % len(COLORS)]
             return replace(
                 team, members=(*kept, replace(member, color=color, created_at=member.created_at or utc_now()))
             )
 
         return self.change(added)
+
+    def drop(self, name: str) -> Team:
+        """Forget a member that never began. Raises TeamError."""
+        slug = slug_of(name)
+        return self.change(
+            lambda team: replace(team, members=tuple(member for member in team.members if slug_of(member.name) != slug))
+        )
 
     def note(self, name: str, **changes: object) -> Team:
         """Write down that a member stands otherwise. Raises TeamError."""

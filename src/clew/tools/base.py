@@ -160,6 +160,10 @@ class ChildOrder(Struct, frozen=True, kw_only=True):
     """It begins with all that its parent knows, and its kind and model are its parent's."""
     isolated: bool = False
     """It works in a checkout of its own."""
+    team: str = ""
+    """The team that it is to be a member of; empty: that of its session, where it has a name."""
+    mode: str = ""
+    """The permission mode of a member; it never makes rights wider."""
 
 
 ORDINARY = ChildOrder()
@@ -219,9 +223,9 @@ class AgentPort(Protocol):
         """How much of a child's words a call gives back."""
         ...
 
-    def message(self, wanted: str, text: str) -> tuple[AgentId, str]:
-        """Write to another agent by its id or name; who got it, and what happens now. Raises ValueError with why nobody
-        did."""
+    async def message(self, wanted: str, text: str) -> str:
+        """Write to another agent by its id or name, or to a team; who got it, and what happens now. Raises ValueError
+        with why nobody did."""
         ...
 
     def words_of(self, agent: AgentId) -> str:

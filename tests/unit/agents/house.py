@@ -17,7 +17,7 @@ from clew.config.schema import Compaction
 from clew.engine.agent import Agent
 from clew.engine.gate import PendingAnswers
 from clew.engine.middleware.limits import LimitCheck
-from clew.engine.middleware.steering import Steering
+from clew.engine.middleware.reminders import Steering
 from clew.engine.ports import Limits
 from clew.host.door import Door, OpenSession
 from clew.host.session import Journal, Session

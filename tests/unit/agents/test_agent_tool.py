@@ -361,7 +361,7 @@ async def test_names_are_unique_and_inputs_of_others_get_a_hint(tmp_path: Path) 
         await place.front.until(TurnEnded)
         told = [result_text(event.result) for event in place.front.of(ToolEnded)]
         assert "already an agent named 'scout'" in told[1]
-        assert "no teams yet" in told[2]
+        assert "There is no team" in told[2]
         assert "kinds are general, helper" in told[3]
         assert "prompt is empty" in told[4]
         assert len(place.front.of(AgentStarted)) == 1

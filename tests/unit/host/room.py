@@ -14,8 +14,7 @@ from clew.engine.gate import PendingAnswers
 from clew.engine.loop import StepRunner
 from clew.engine.middleware.base import Middleware
 from clew.engine.middleware.limits import LimitCheck
-from clew.engine.middleware.reminders import Reminders
-from clew.engine.middleware.steering import Steering
+from clew.engine.middleware.reminders import Reminders, Steering
 from clew.engine.ports import Limits
 from clew.host.door import Door, OpenSession
 from clew.host.part import Part

@@ -1,4 +1,5 @@
-"""Hidden words that join before the next request: what the user was shown and the model should know."""
+"""What joins a conversation before its next request: what was typed or run while the agent worked, and hidden words
+about what the user was shown and the model should know."""
 
 from collections import deque
 from collections.abc import AsyncGenerator
@@ -24,3 +25,16 @@ class Reminders(Middleware):
         """All of them, in order."""
         while self._waiting:
             yield turn.accept(self._waiting.popleft())
+
+
+class Steering(Middleware):
+    """Drains the inbox before a step."""
+
+    stage = -3
+
+    async def before_step(self, turn: Turn) -> AsyncGenerator[Event]:
+        """All of it, in the order typed; what the user's own commands printed comes before what was said since."""
+        while (aside := turn.aside()) is not None:
+            yield aside(turn.agent.conversation.leaf)
+        async for event in turn.queued():
+            yield event

@@ -6,6 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.protocol.base import DurableEvent, LiveEvent
+from clew.protocol.display import TodoItem
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, TaskId
 from clew.protocol.standing import Actor, Standing
 from clew.protocol.tally import Tally
@@ -32,6 +33,8 @@ class TaskRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of an agent: nobody waits for it."""
     name: str = ""
     agent_kind: str = ""
+    team: str = ""
+    """It is a member of this team."""
     tokens: int = 0
     cost_usd: float = 0.0
     """What a run of an agent used: in answers so far, else once it has ended."""
@@ -93,6 +96,8 @@ class AgentStarted(DurableEvent, frozen=True, kw_only=True, tag="agent.started")
     """It had ended before and goes on from its log."""
     queued: bool = False
     """As many work as may at once: it begins when one of them has ended."""
+    team: str = ""
+    """It is a member of this team; its end means that it is idle."""
 
 
 class AgentChanged(DurableEvent, frozen=True, kw_only=True, tag="agent.changed"):
@@ -137,6 +142,50 @@ class AgentEnded(DurableEvent, frozen=True, kw_only=True, tag="agent.ended"):
     """The ref of the repository that all of them are saved in; empty: there are none, or they could not be saved."""
     unheld: bool = False
     """It had a checkout of its own, and no sandbox kept its commands in it."""
+    team: str = ""
+    """It is a member of this team, and idle now."""
+
+
+class MemberRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One member of a team, as people see it."""
+
+    name: str
+    kind: str = ""
+    model: str = ""
+    color: str = ""
+    backend: str = "in-process"
+    """`in-process`: an agent of the lead's session. `pane`: a session of its own in a tmux pane."""
+    mode: str = ""
+    standing: Standing = Standing.IDLE
+    agent: AgentId = AgentId("")
+    session: str = ""
+    pane: str = ""
+    leaving: bool = False
+    """It was asked to stop, and has not answered."""
+
+
+class TeamRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A team, as people see it."""
+
+    name: str
+    description: str = ""
+    own: str = "lead"
+    """Who this session is in it."""
+    members: tuple[MemberRow, ...] = ()
+
+
+class TeamChanged(DurableEvent, frozen=True, kw_only=True, tag="team.changed"):
+    """The team of the session as it is now; None: it has none any more."""
+
+    team: TeamRow | None = None
+
+
+class WorkChanged(DurableEvent, frozen=True, kw_only=True, tag="work.changed"):
+    """The list of work as it is now, whoever changed it."""
+
+    items: tuple[TodoItem, ...] = ()
+    by: str = ""
+    """Who changed it last."""
 
 
 class TaskStarted(DurableEvent, frozen=True, kw_only=True, tag="task.started"):
@@ -192,6 +241,7 @@ def tasks_after(event: TaskNews, tasks: tuple[TaskRow, ...]) -> tuple[TaskRow, .
                 background=event.background,
                 name=event.name,
                 agent_kind=event.kind,
+                team=event.team,
             )
             return _with_task(tasks, row)
         case TaskChanged(task_id=task_id, standing=standing, doing=doing):

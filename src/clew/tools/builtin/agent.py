@@ -13,8 +13,6 @@ from clew.tools.paths import problem
 from clew.tools.session import BuiltinTool
 
 INSTEAD = {
-    "team_name": "there are no teams yet: start agents without team_name, and write to them with SendMessage",
-    "mode": "an agent's permission mode is the stricter of yours and its type's; it cannot be chosen per call",
     "cwd": "an agent begins in your directory; tell it in the prompt where to work",
     "resume": "an agent that has ended goes on with SendMessage",
 }
@@ -43,7 +41,7 @@ class AgentTool(BuiltinTool[AgentParams]):
 
     name = "Agent"
     params: ClassVar[type[Struct]] = AgentParams
-    untold: ClassVar[frozenset[str]] = frozenset(INSTEAD)
+    untold: ClassVar[frozenset[str]] = frozenset({"team_name", "mode", *INSTEAD})
     effect: ClassVar[Effect] = "session"
     max_result_chars: ClassVar[int] = 0
 
@@ -95,6 +93,8 @@ def order_of(params: AgentParams) -> ChildOrder:
         model=params.model.strip(),
         fork=params.fork,
         isolated=params.isolation == "worktree",
+        team=params.team_name.strip(),
+        mode=params.mode.strip(),
     )
 
 

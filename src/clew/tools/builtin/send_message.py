@@ -16,6 +16,7 @@ class SendMessageParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     to: Annotated[str, Meta(description="Id or name; an agent below you may write to parent")]
     message: str
+    summary: str = ""
 
 
 class SendMessage(BuiltinTool[SendMessageParams]):
@@ -23,6 +24,7 @@ class SendMessage(BuiltinTool[SendMessageParams]):
 
     name = "SendMessage"
     params: ClassVar[type[Struct]] = SendMessageParams
+    untold: ClassVar[frozenset[str]] = frozenset({"summary"})
     effect: ClassVar[Effect] = "session"
 
     def accesses(self, params: SendMessageParams, context: ToolContext) -> tuple[Access, ...]:
@@ -34,8 +36,7 @@ class SendMessage(BuiltinTool[SendMessageParams]):
         if not params.message.strip():
             return problem("The message is empty, so nothing was sent.")
         try:
-            agent, what = context.agents.message(params.to, params.message)
+            text = await context.agents.message(params.to.strip(), params.message)
         except ValueError as error:
             return problem(f"Nothing was sent: {error}.")
-        text = f"Delivered to {agent}: {what}."
         return ToolResult(text=text, display=(TextBlock(text=text),))

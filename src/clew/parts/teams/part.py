@@ -1,0 +1,265 @@
+"""The team of a session: made and ended by tools, shown and steered by people, found again after a restart."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup
+from clew.parts.teams.tools import ShutdownReply, TeamCreate, TeamCreateParams, TeamDelete, TeamShutdown
+from clew.protocol.entries import UserEntry
+from clew.protocol.event_kinds.agents import TeamChanged
+from clew.protocol.ids import AgentId
+from clew.protocol.lookups.teams import MailRow, ShowTeam, TeamShown
+from clew.protocol.ops import SetMemberMode, StartMember, StopMember
+from clew.protocol.standing import Standing
+from clew.teams.live_team import LiveTeam
+from clew.teams.names import LEAD, checked_name
+from clew.teams.roster import Roster, Team, TeamError, team_of_session
+from clew.teams.work_list import WorkList, list_folder
+from clew.tools.base import Tool
+from clew.transcript.log.stamp import utc_now
+
+OFF = "teams are off here (teams.enabled); start agents with Agent, and write to them with SendMessage"
+NONE = "there is no team: TeamCreate makes one"
+HookAsk = Callable[[str, dict[str, Any], str], Awaitable[str]]
+"""Asks the user's hooks of a moment, with fields and a subject: why not, or nothing."""
+
+
+async def no_hook(moment: str, fields: dict[str, Any], subject: str) -> str:
+    """Nobody has hooks."""
+    return ""
+
+
+class TeamPart(Part):
+    """One per session. It has a team when its model made one, or when it led one before it was opened again."""
+
+    def __init__(
+        self,
+        setup: PartSetup,
+        *,
+        ask: HookAsk = no_hook,
+        work_tools: Callable[[AgentId], tuple[Tool[Any], ...]] = lambda agent: (),
+    ) -> None:
+        """`ask`: the user's hooks. `work_tools`: the tools of the list of work, for a member."""
+        self._home = setup.workspace.home
+        self._settings = setup.workspace.settings.teams
+        self._past = setup.past
+        self._ask = ask
+        self._work_tools = work_tools
+        self._team: LiveTeam | None = None
+        self._watching: asyncio.Task[None] | None = None
+
+    def start(self, own: PartSession) -> None:
+        """Belong to a session; a team that it led before is found again."""
+        self._own = own
+        self._session_id = own.session.started.session_id
+        self._list = WorkList(list_folder(self._home, self._session_id))
+        if self._settings.enabled and (team := team_of_session(self._home, self._session_id)) is not None:
+            self._open(team)
+
+    def begin(self) -> None:
+        """A front end listens: mail that waits for the lead joins with its next turn, and what died is told."""
+        team = self._team
+        if team is None or self._watching is not None:
+            return
+        self._watching = asyncio.create_task(team.mail.postman.watch())
+        team.known.later(self._welcome(team))
+
+    async def _welcome(self, team: LiveTeam) -> None:
+        """After a restart: what a dead member had open is nobody's again; mail of the lead is read."""
+        for member in team.known.team().members:
+            if member.backend == "in-process" and team.known.standing(member) is Standing.INTERRUPTED:
+                await self.release(member.name)
+        team.known.tell()
+        for name in team.mail.postman.addresses:
+            team.mail.postman.pump(name, wake=name == LEAD)
+
+    def _open(self, team: Team) -> LiveTeam:
+        told = {str(task) for entry in self._past.entries if isinstance(entry, UserEntry) for task in entry.notices}
+        self._team = LiveTeam(
+            Roster(self._home, team.name),
+            self._own.agents,
+            work=self,
+            more_tools=self._member_tools,
+            idle_hook=lambda name: self._ask("TeammateIdle", {"teammate_name": name, "team_name": team.name}, name),
+            told=told,
+        )
+        self._own.agents.team = self._team
+        return self._team
+
+    async def stop(self) -> None:
+        """What is being written down is, before the session ends."""
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
+        if self._team is not None:
+            await self._team.close()
+
+    # Tools.
+
+    def deferred(self, name: str, agent: AgentId) -> Tool[Any] | None:
+        """The tools of the lead."""
+        match name:
+            case "TeamCreate":
+                return TeamCreate(self._create)
+            case "TeamDelete":
+                return TeamDelete(self._delete)
+            case "TeamShutdown":
+                return TeamShutdown(self._live)
+            case _:
+                return None
+
+    def _member_tools(self, agent: AgentId) -> tuple[Tool[Any], ...]:
+        return (*self._work_tools(agent), ShutdownReply(agent, self._live))
+
+    def _live(self) -> LiveTeam:
+        if self._team is None:
+            raise TeamError(NONE)
+        return self._team
+
+    async def _create(self, wanted: TeamCreateParams) -> str:
+        if not self._settings.enabled:
+            raise TeamError(OFF)
+        if self._team is not None:
+            there = self._team.known.team().name
+            raise TeamError(f"this session leads the team {there} already: TeamDelete ends it")
+        if not self._past.path:
+            raise TeamError("this session keeps no files, so it cannot lead a team")
+        name = checked_name(wanted.team_name, "a team")
+        team = Team(
+            name=name,
+            description=wanted.description,
+            created_at=utc_now(),
+            lead_session=self._session_id,
+            lead_kind=wanted.agent_type,
+        )
+        await asyncio.to_thread(Roster(self._home, name).create, team)
+        live = self._open(team)
+        self._watching = asyncio.create_task(live.mail.postman.watch())
+        live.known.tell()
+        return (
+            f"The team {name} is there, and you lead it. Start members with Agent(name=..., prompt=...): they work in "
+            "the background and answer by SendMessage, not by their last words. They share your work list: add items "
+            "with CallTool TaskCreate, give one to a member with TaskUpdate(owner). SendMessage to * writes to all."
+        )
+
+    async def _delete(self, wait_s: float) -> str:
+        team = self._live()
+        left = await team.stopping.all_stopped(wait_s)
+        if left:
+            named = "; ".join(f"{name}: {why}" for name, why in left.items())
+            raise TeamError(f"the team stays: not everybody has stopped ({named})")
+        name = team.known.team().name
+        await self._close_team(team)
+        await asyncio.to_thread(team.known.roster.remove)
+        self._own.session.publish(TeamChanged(team=None))
+        return f"The team {name} is gone. Its work list stays yours."
+
+    async def _close_team(self, team: LiveTeam) -> None:
+        if self._watching is not None:
+            self._watching.cancel()
+            self._watching = None
+        self._own.agents.team = None
+        self._team = None
+        await team.close()
+
+    # What the team needs of the list of work.
+
+    async def release(self, owner: str) -> tuple[int, ...]:
+        """What this member had open is nobody's again."""
+        try:
+            return await asyncio.to_thread(self._list.release, owner, by=LEAD)
+        except ValueError as error:
+            self._own.session.notice("warning", f"the open work of {owner} could not be released: {error}", code="team")
+            return ()
+
+    def open_of(self, owner: str) -> int:
+        """How many items it has open."""
+        return sum(item.owner == owner and item.status == "in_progress" for item in self._list.items())
+
+    # What people ask.
+
+    def ops(self) -> OpHandlers:
+        """Stopping, starting again, another mode."""
+        return {StopMember: self._stop_member, StartMember: self._start_member, SetMemberMode: self._set_mode}
+
+    def lookups(self) -> Answerers:
+        """The team and its mail."""
+        return {ShowTeam: self._show}
+
+    async def _stop_member(self, op: StopMember) -> Effect:
+        team = self._asked_team()
+        try:
+            team.known.known(op.name)
+        except ValueError as error:
+            raise OpRefused(str(error)) from error
+
+        async def stop() -> None:
+            try:
+                if op.ask:
+                    await team.stopping.ask_to_stop(op.name, "the user wants it")
+                else:
+                    await team.stopping.kill(op.name, "user")
+            except ValueError as error:
+                self._own.session.notice("warning", str(error), code="team")
+
+        return stop
+
+    async def _start_member(self, op: StartMember) -> Effect:
+        team = self._asked_team()
+        try:
+            team.again(op.name)
+        except ValueError as error:
+            raise OpRefused(str(error)) from error
+        return lambda: None
+
+    async def _set_mode(self, op: SetMemberMode) -> Effect:
+        try:
+            self._asked_team().set_mode(op.name, op.mode)
+        except ValueError as error:
+            raise OpRefused(str(error)) from error
+        return lambda: None
+
+    def _asked_team(self) -> LiveTeam:
+        if self._team is None:
+            raise OpRefused("this session has no team")
+        return self._team
+
+    async def _show(self, lookup: ShowTeam) -> TeamShown:
+        if self._team is None:
+            return TeamShown(notes=(OFF,) if not self._settings.enabled else ())
+        return await asyncio.to_thread(shown, self._team, lookup.letters)
+
+
+def shown(team: LiveTeam, letters: int) -> TeamShown:
+    """A team with its newest letters. Raises OpRefused where its files are gone."""
+    roster = team.known.roster
+    try:
+        row = team.known.row()
+    except TeamError as error:
+        raise OpRefused(str(error)) from error
+    rows: list[MailRow] = []
+    notes: list[str] = []
+    for name in (LEAD, *(member.name for member in row.members)):
+        box = roster.box(name)
+        rows += [
+            MailRow(
+                id=one.letter.id,
+                kind=one.letter.kind,
+                sender=one.letter.sender,
+                to=one.letter.to,
+                at=one.letter.at,
+                text=one.letter.text,
+                became=one.word,
+                step=one.receipt.step if one.receipt is not None else 0,
+                why=one.receipt.why if one.receipt is not None else "",
+            )
+            for one in box.all()
+        ]
+        if box.bad_lines:
+            notes.append(f"{box.bad_lines} lines in the inbox of {name} cannot be read; they are left there")
+    rows.sort(key=lambda mail: mail.at)
+    kept = rows[max(0, len(rows) - letters) :] if letters else []
+    return TeamShown(
+        team=row, mail=tuple(kept), left_out=len(rows) - len(kept), notes=tuple(notes), folder=str(roster.folder)
+    )

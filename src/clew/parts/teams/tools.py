@@ -1,0 +1,161 @@
+"""The tools of teams: TeamCreate, TeamDelete and TeamShutdown for the lead, ShutdownReply for members."""
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, ClassVar
+
+from msgspec import Meta, Struct
+
+from clew.permissions.access import Access, ToolAccess
+from clew.protocol.display import TextBlock
+from clew.protocol.ids import AgentId
+from clew.teams.live_team import LiveTeam
+from clew.teams.stopping import SHUTDOWN_REPLY
+from clew.tools.base import Effect, Tool, ToolContext, ToolResult
+from clew.tools.paths import problem
+from clew.tools.toolset import OWN_SOURCE
+
+MAX_WAIT_MS = 30_000
+
+
+class TeamCreateParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What team."""
+
+    team_name: Annotated[str, Meta(description="Letters, digits, - and _")]
+    description: str = ""
+    agent_type: str = ""
+
+
+class TeamDeleteParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How long members have."""
+
+    wait_ms: Annotated[int, Meta(ge=0, le=MAX_WAIT_MS, description="How long to wait for members to stop")] = 0
+
+
+class TeamShutdownParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Who, and why."""
+
+    name: str
+    reason: str = ""
+
+
+class ShutdownReplyParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Yes, or no with a reason."""
+
+    approve: bool
+    reason: Annotated[str, Meta(description="Why not")] = ""
+
+
+class _TeamTool(Tool[Struct]):
+    """Of the lead. It changes only what the session knows of its team."""
+
+    source = OWN_SOURCE
+    effect: ClassVar[Effect] = "session"
+    words: ClassVar[str]
+
+    @property
+    def description(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride] - these words have no file of their own
+        """What the model reads."""
+        return self.words
+
+    def accesses(self, params: Struct, context: ToolContext) -> tuple[Access, ...]:
+        return (ToolAccess(tool=self.name, read_only=True),)
+
+
+def done(text: str) -> ToolResult:
+    """A result that people read as the model does."""
+    return ToolResult(text=text, display=(TextBlock(text=text),))
+
+
+def refused(error: ValueError) -> ToolResult:
+    """Why nothing was done."""
+    words = str(error)
+    return problem(f"{words[:1].upper()}{words[1:]}.".replace("..", "."))
+
+
+class TeamCreate(_TeamTool):
+    """Makes the team of the session."""
+
+    name = "TeamCreate"
+    params: ClassVar[type[Struct]] = TeamCreateParams
+    hint = "team of agents, teammates, swarm, several agents that talk to each other"
+    words = (
+        "Makes a team that you lead; one per session. Then Agent with a name starts a member that works in the "
+        "background, writes to you and to the others with SendMessage, and shares your work list. For work that needs "
+        "several agents that talk to each other; for a single errand use Agent alone."
+    )
+
+    def __init__(self, create: Callable[[TeamCreateParams], Awaitable[str]]) -> None:
+        self._create = create
+
+    async def run(self, params: Struct, context: ToolContext) -> ToolResult:
+        assert isinstance(params, TeamCreateParams)
+        try:
+            return done(await self._create(params))
+        except ValueError as error:
+            return refused(error)
+
+
+class TeamDelete(_TeamTool):
+    """Ends the team of the session."""
+
+    name = "TeamDelete"
+    params: ClassVar[type[Struct]] = TeamDeleteParams
+    hint = "end, dissolve or clean up the team"
+    words = (
+        "Asks every member to stop, waits up to wait_ms, and removes the team when all have stopped. Members may "
+        "refuse; then the team stays and you are told who and why."
+    )
+
+    def __init__(self, delete: Callable[[float], Awaitable[str]]) -> None:
+        self._delete = delete
+
+    async def run(self, params: Struct, context: ToolContext) -> ToolResult:
+        assert isinstance(params, TeamDeleteParams)
+        try:
+            return done(await self._delete(params.wait_ms / 1000))
+        except ValueError as error:
+            return refused(error)
+
+
+class TeamShutdown(_TeamTool):
+    """Asks one member to stop."""
+
+    name = "TeamShutdown"
+    params: ClassVar[type[Struct]] = TeamShutdownParams
+    hint = "ask one teammate to stop"
+    words = (
+        "Asks one member of your team to stop. It may refuse with a reason; you are told. TaskStop ends one at once."
+    )
+
+    def __init__(self, team: Callable[[], LiveTeam]) -> None:
+        self._team = team
+
+    async def run(self, params: Struct, context: ToolContext) -> ToolResult:
+        assert isinstance(params, TeamShutdownParams)
+        try:
+            await self._team().stopping.ask_to_stop(params.name, params.reason)
+        except ValueError as error:
+            return refused(error)
+        return done(f"{params.name} is asked to stop. You are told when it has, or why it does not.")
+
+
+class ShutdownReply(_TeamTool):
+    """A member's answer to the lead."""
+
+    name = SHUTDOWN_REPLY
+    params: ClassVar[type[Struct]] = ShutdownReplyParams
+    words = "Answers the lead's request that you stop: approve, or refuse with the reason. Only when you were asked."
+
+    def __init__(self, agent: AgentId, team: Callable[[], LiveTeam]) -> None:
+        self._agent = agent
+        self._team = team
+
+    async def run(self, params: Struct, context: ToolContext) -> ToolResult:
+        assert isinstance(params, ShutdownReplyParams)
+        try:
+            words = await self._team().stopping.reply_to_stop(
+                self._agent, approve=params.approve, reason=params.reason, call=context.call_id
+            )
+        except ValueError as error:
+            return refused(error)
+        return done(words)

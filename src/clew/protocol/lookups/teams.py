@@ -1,0 +1,42 @@
+"""Lookups about the team of a session: who is in it, and its mail."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from clew.protocol.event_kinds.agents import TeamRow
+from clew.protocol.lookups.base import Answer, Lookup
+
+
+class MailRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One letter and what became of it."""
+
+    id: str
+    kind: str
+    sender: str
+    to: str
+    at: str
+    text: str = ""
+    became: str = "stored"
+    """`stored`, `delivered`, `handled`, `refused` or `dead`."""
+    step: int = 0
+    why: str = ""
+
+
+class TeamShown(Answer, frozen=True, kw_only=True, tag="team.shown"):
+    """A team, its mail (the newest last) and its open work."""
+
+    team: TeamRow | None = None
+    mail: tuple[MailRow, ...] = ()
+    left_out: int = 0
+    """Older letters that are not listed."""
+    notes: tuple[str, ...] = ()
+    """What is wrong with its files."""
+    folder: str = ""
+    work: tuple[dict[str, Any], ...] = ()
+
+
+class ShowTeam(Lookup[TeamShown], frozen=True, kw_only=True, tag="team.show"):
+    """Ask for the team of the session."""
+
+    letters: int = 50
