@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from architecture.sources import MODULES, ROOT, SOURCE, text_of, tree_of
+from clew.tools.builtin.search_tools import CallTool
 from clew.tools.registry import BUILTIN
 
 MAX_LINES = 400
@@ -65,7 +66,7 @@ def test_no_group_of_an_expression_is_possessive() -> None:
 
 
 def test_every_tool_has_its_words_beside_it() -> None:
-    named = {tool.words_file for tool in BUILTIN}
+    named = {tool.words_file for tool in (*BUILTIN, CallTool)}
     alone = [words.name for words in (SOURCE / "tools").rglob("*.md") if not words.with_suffix(".py").exists()]
     assert [name for name in alone if name not in named] == []
 

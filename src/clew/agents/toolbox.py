@@ -23,10 +23,10 @@ from clew.protocol.messages import ToolCallPart
 from clew.system.environment import secret_values
 from clew.system.home import socket_dir
 from clew.text.redact import register_secrets
-from clew.tools.base import AgentPort, TaskPort, Tool, ToolContext, ToolResult
+from clew.tools.base import AgentPort, TaskPort, Tool, ToolContext, ToolResult, WorkPort
 from clew.tools.registry import SMALL_SET, builtin_names, builtin_tools, short_spec
 from clew.tools.session import ToolSession, open_sandbox, same_place, without_places
-from clew.tools.toolset import LateTools, ToolSet, any_tool
+from clew.tools.toolset import LateTools, ToolSet, any_tool, is_chosen
 from clew.transcript.log.store import SessionStore
 
 if TYPE_CHECKING:
@@ -110,6 +110,8 @@ class SessionTools:
         self._agents: PortMaker | None = None
         self._registry: TaskRegistry | None = None
         self._hooks: list[HookMaker] = []
+        self.work: Callable[[AgentId], WorkPort | None] = lambda agent: None
+        """The list of work, as an agent writes it; None: it has a list of its own."""
         self.permits = Permits(
             policy_of(place, saved),
             save=saved.add,
@@ -236,7 +238,13 @@ class AgentToolHost:
         """A call starts in the directory the last command left."""
         agents, tasks = self._shared.ports(self._agent, call_id)
         return ToolContext(
-            call_id=call_id, cwd=self._session.cwd, progress=progress, ask=ask, agents=agents, tasks=tasks
+            call_id=call_id,
+            cwd=self._session.cwd,
+            progress=progress,
+            ask=ask,
+            agents=agents,
+            work=lambda: self._shared.work(self._agent),
+            tasks=tasks,
         )
 
     async def judge(self, accesses: tuple[Access, ...]) -> Verdict:
@@ -372,17 +380,6 @@ def open_tools(
         rights=rights,
         in_short=in_short,
     )
-
-
-def is_chosen(tool: str, names: tuple[str, ...] | None, without: tuple[str, ...] = ()) -> bool:
-    """Whether an agent has a tool: among `names` (None: all) and not `without`. `mcp__server` names all of a server."""
-
-    def named(among: tuple[str, ...]) -> bool:
-        return tool in among or any(
-            tool.startswith(f"{name.removesuffix('__*')}__") for name in among if name.startswith("mcp__")
-        )
-
-    return (names is None or named(names)) and not named(without)
 
 
 def as_it_is(spec: ToolSpec) -> ToolSpec:

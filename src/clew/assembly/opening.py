@@ -23,6 +23,7 @@ from clew.assembly.parts import (
     parts_of,
     placed,
     recast_of,
+    team_parts,
     with_scratch,
 )
 from clew.config.errors import SettingsError
@@ -58,11 +59,11 @@ from clew.prompts.memory import Memory
 from clew.protocol.client import Client
 from clew.protocol.entries import SystemPromptEntry
 from clew.protocol.events import Event, Notice, SessionStarted
-from clew.protocol.ids import MAIN_AGENT
+from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.ops import SwitchSession
 from clew.protocol.state import AgentState
 from clew.system.debug_log import open_debug_log
-from clew.tools.base import Tool
+from clew.tools.base import Tool, WorkPort
 from clew.transcript.chain.conversation import Conversation
 from clew.transcript.log.stamp import Stamp
 from clew.transcript.log.writer import TranscriptWriter
@@ -162,15 +163,26 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
         part.start(own)
 
     def more_parts() -> tuple[Part, ...]:
-        made = answering_parts(setup, parts)
+        return started(answering_parts(setup, session.parts))
+
+    def started(made: tuple[Part, ...]) -> tuple[Part, ...]:
         for part in made:
             part.start(own)
         return made
 
+    def bring_team() -> None:
+        if made := team_parts(setup, session.parts):
+            door.add_parts(started(made))
+
+    def work(agent: AgentId) -> WorkPort | None:
+        bring_team()
+        return next((desk for part in session.parts if (desk := part.desk(agent)) is not None), None)
+
     def bring(name: str) -> Tool[Any]:
-        door.add_parts()
+        bring_team()
         return next(tool for part in session.parts if (tool := part.deferred(name, MAIN_AGENT)) is not None)
 
+    toolbox.shared.work = work
     voice.speak_in(session)
     keep_beginning(setup, session, prompt, search, small=small)
     notes = [*warnings_of(workspace, past, parts)]

@@ -109,10 +109,8 @@ def parts_of(setup: PartSetup, door: Door, more: Sequence[PartMaker] = ()) -> tu
         from clew.parts.agents.kinds import AgentKindPart  # where somebody may have defined a kind
 
         found.append(AgentKindPart(setup, expected=True))
-    if setup.past.resumed and os.path.isdir(workspace.home / "teams"):
-        from clew.parts.teams.part import TeamPart  # where the session may lead a team
-
-        found.append(TeamPart(setup))
+    if may_have_work(setup):
+        found += team_parts(setup, found)
     lsp = settings.lsp.mode
     if workspace.trusted and (lsp == "on" or (lsp == "auto" and not request.headless)):
         from clew.parts.language_servers.part import LanguageServerPart  # where one may be asked
@@ -151,7 +149,6 @@ def answering_parts(setup: PartSetup, known: Sequence[Part]) -> tuple[Part, ...]
     from clew.parts.preferences.part import PreferencePart
     from clew.parts.sessions.part import SessionListPart
     from clew.parts.shells.part import ShellPart
-    from clew.parts.teams.part import TeamPart
     from clew.parts.undo.part import UndoPart
 
     found: list[Part] = [] if any(isinstance(part, McpPart) for part in known) else [McpPart(setup)]
@@ -159,8 +156,7 @@ def answering_parts(setup: PartSetup, known: Sequence[Part]) -> tuple[Part, ...]
         found.append(HookPart(setup, expected=False))
     if not any(isinstance(part, AgentKindPart) for part in known):
         found.append(AgentKindPart(setup))
-    if not any(isinstance(part, TeamPart) for part in known):
-        found.append(TeamPart(setup))
+    found += team_parts(setup, known)
     orientation = next((part for part in known if isinstance(part, OrientationPart)), None)
     if orientation is None:
         orientation = OrientationPart(setup, "", speaks=False)
@@ -177,6 +173,28 @@ def answering_parts(setup: PartSetup, known: Sequence[Part]) -> tuple[Part, ...]
         SessionListPart(setup, orientation.words_for),
         DoctorPart(setup),
     )
+
+
+def team_parts(setup: PartSetup, known: Sequence[Part]) -> tuple[Part, ...]:
+    """The list of work and the team; none, where they are there already."""
+    from clew.parts.hooks.part import HookPart
+    from clew.parts.teams.part import TeamPart  # where there is a list or a team, or somebody wants one
+    from clew.parts.work_items.part import WorkPart
+
+    if any(isinstance(part, TeamPart) for part in known):
+        return ()
+    hooks = next((part for part in known if isinstance(part, HookPart)), None)
+    ask = hooks.asked if hooks is not None else None
+    work = WorkPart(setup, ask=ask)
+    team = TeamPart(setup, work=work, work_tools=work.tools_for, ask=ask)
+    work.member, work.assign = team.member, team.assign
+    return work, team
+
+
+def may_have_work(setup: PartSetup) -> bool:
+    """Whether an old session may have a list of work or lead a team: a few names on disk."""
+    home, past = setup.workspace.home, setup.past
+    return past.resumed and (os.path.isdir(home / "teams") or os.path.isdir(home / "tasks" / past.session_id))
 
 
 def is_oriented(setup: PartSetup) -> bool:

@@ -19,7 +19,6 @@ STATES: dict[HookState, str] = {
     "approved": "runs",
     "unapproved": "not approved: does not run",
     "untrusted": "the directory is not trusted: does not run",
-    "not_sent": "clew does not have this moment yet: never runs",
 }
 OUTCOMES = {"blocked": "blocked", "failed": "failed", "timed_out": "did not finish"}
 MAX_LINE_CHARS = 400

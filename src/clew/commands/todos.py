@@ -1,4 +1,4 @@
-"""/todos: the agent's task list."""
+"""/todos: the list of work."""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,7 +18,15 @@ def todo_lines(items: Sequence[TodoItem]) -> Iterator[str]:
     yield f"Tasks: {done} of {len(items)} done"
     for item in items:
         words = item.active_form if item.status == "in_progress" and item.active_form else item.content
-        yield f"  {MARKS.get(item.status, '[?]')} {words}"
+        number = f"#{item.number} " if with_numbers(items) else ""
+        waits = f" (after {', '.join(f'#{one}' for one in item.blocked_by)})" if item.blocked_by else ""
+        owner = f" @{item.owner}" if item.owner else ""
+        yield f"  {MARKS.get(item.status, '[?]')} {number}{words}{owner}{waits}"
+
+
+def with_numbers(items: Sequence[TodoItem]) -> bool:
+    """Whether ids say anything: somebody else works on the list, or items wait for each other."""
+    return any(item.owner or item.blocked_by for item in items)
 
 
 def run(context: CommandContext, argument: str) -> CommandResult:

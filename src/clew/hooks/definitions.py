@@ -17,10 +17,11 @@ MOMENTS = (
     "PreCompact",
     "SessionEnd",
     "Notification",
+    "TaskCreated",
+    "TaskCompleted",
+    "TeammateIdle",
 )
 """When hooks are asked."""
-NOT_SENT_YET = ("TaskCreated", "TaskCompleted", "TeammateIdle")
-"""Moments that settings may name and that never come yet."""
 MATCHLESS = ("UserPromptSubmit", "Stop")
 """Moments that have nothing to match: whatever stands there as a matcher, their hooks are asked."""
 DEFAULT_TIMEOUT_S = 60.0
@@ -58,9 +59,7 @@ class HookDefinition(Struct, frozen=True, kw_only=True):
 
     def row(self, *, approved: bool, trusted: bool) -> HookRow:
         """As people decide about it."""
-        if self.moment in NOT_SENT_YET:
-            state = "not_sent"
-        elif not trusted and not self.of_user:
+        if not trusted and not self.of_user:
             state = "untrusted"
         else:
             state = "approved" if approved else "unapproved"

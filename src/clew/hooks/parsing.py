@@ -14,7 +14,6 @@ from clew.hooks.definitions import (
     MAX_TIMEOUT_S,
     MIN_TIMEOUT_S,
     MOMENTS,
-    NOT_SENT_YET,
     HookDefinition,
 )
 from clew.hooks.digests import TooManyNames, digest_of
@@ -79,7 +78,7 @@ class _Reader:
             return
         for moment, groups in moments.items():
             path = f"hooks.{shown(moment)}"
-            if moment not in MOMENTS and moment not in NOT_SENT_YET:
+            if moment not in MOMENTS:
                 self._complain(path, "is no moment that clew knows; its hooks are not run")
                 continue
             listed = _items(groups)

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from clew.hooks.answers import HookAnswer, Leaning
 
 TOOL_MOMENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
-BLOCKABLE = (*TOOL_MOMENTS, "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact")
+TEAM_MOMENTS = ("TaskCreated", "TaskCompleted", "TeammateIdle")
+BLOCKABLE = (*TOOL_MOMENTS, "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", *TEAM_MOMENTS)
 """Where `deny` means something: a call, a prompt, an end or a compaction that does not happen; after a call its reason
 goes to the model. At other moments there is nothing to block, and the words are only shown."""
 TEXT_IS_CONTEXT = ("UserPromptSubmit", "SessionStart", "PreCompact")

@@ -189,12 +189,13 @@ class Door:
         found = {kind: answerer for part in parts for kind, answerer in part.lookups().items()}
         self._answerers = {ListInvocables: names.listed, **found}
 
-    def add_parts(self) -> None:
-        """Let the parts that only answer be made; once."""
-        make, self.opened.more_parts = self.opened.more_parts, None
-        if make is not None:
-            self.session.add_parts(make())
-            self._ask_parts()
+    def add_parts(self, parts: tuple[Part, ...] | None = None) -> None:
+        """Let these join, that were started. None: let the parts that only answer be made; once."""
+        if parts is None:
+            make, self.opened.more_parts = self.opened.more_parts, None
+            parts = make() if make is not None else ()
+        self.session.add_parts(parts)
+        self._ask_parts()
 
     def _tell_parts(self, asked: Op | Lookup[Any]) -> None:
         for part in self.opened.parts:

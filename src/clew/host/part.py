@@ -28,7 +28,7 @@ from clew.protocol.invocables import InvocableRow
 from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.meant_calls import ToolSpec
 from clew.protocol.ops import AnswerOp, Op, OpBase
-from clew.tools.base import Tool
+from clew.tools.base import Tool, WorkPort
 from clew.tools.toolset import LateTools, ToolSet
 
 if TYPE_CHECKING:
@@ -198,6 +198,10 @@ class Part:
 
     def deferred(self, name: str, agent: AgentId) -> Tool[Any] | None:
         """A tool of this name that the model searches for, made for this agent; None: it brings none of this name."""
+        return None
+
+    def desk(self, agent: AgentId) -> WorkPort | None:
+        """The session's list of work, as TodoWrite of this agent reaches it; None: it has none for it."""
         return None
 
     def call_hook(self, agent: AgentId) -> CallHook | None:

@@ -31,7 +31,7 @@ from clew.protocol.entries import (
     TurnResultEntry,
     UserEntry,
 )
-from clew.protocol.event_kinds.agents import AgentChanged, AgentEnded, AgentStarted
+from clew.protocol.event_kinds.agents import AgentChanged, AgentEnded, AgentStarted, WorkChanged
 from clew.protocol.event_kinds.asks import PlanAnswered, PlanProposed
 from clew.protocol.event_kinds.context import CompactionEnded, ReceiptItem, Rewound
 from clew.protocol.event_kinds.turns import CallChanged
@@ -175,6 +175,8 @@ class LedgerFold:
             self._work.changed(entry.event.call_id, entry.event.arguments)
         elif isinstance(entry, EventEntry) and isinstance(entry.event, AgentStarted | AgentChanged | AgentEnded):
             self._work.agents.told(entry.event, self._last_id or EntryId(""), self._work.turn)
+        elif isinstance(entry, EventEntry) and isinstance(entry.event, WorkChanged):
+            self._work.todos.listed(entry.event.items, (self._last_id or EntryId(""),), self._work.turn)
         elif isinstance(entry, EventEntry) and isinstance(entry.event, Rewound):
             self._restored(entry.event)
 

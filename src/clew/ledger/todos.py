@@ -71,6 +71,10 @@ class TodosFold:
         elif arguments.get("todos") == []:
             self.todos = None  # emptied, which is not the same as unreadable
 
+    def listed(self, items: tuple[TodoItem, ...], source: Sources, turn: int) -> None:
+        """The list of work is this now, whoever changed it."""
+        self.todos = TodoList(items=items[:_MAX_ITEMS], source=source, turn=turn) if items else None
+
     def carry(self, items: tuple[TodoItem, ...], source: Sources, turn: int) -> None:
         """What was open on the list before all that was fed, if no other was written since."""
         if self.todos is None:

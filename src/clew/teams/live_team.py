@@ -15,7 +15,7 @@ from clew.protocol.standing import Standing
 from clew.teams.known_team import KnownTeam, PanePort
 from clew.teams.names import LEAD, checked_name, slug_of
 from clew.teams.roster import Member, Roster, Team, TeamError
-from clew.teams.stopping import Stopping, WorkPort
+from clew.teams.stopping import Stopping, WorkBooks
 from clew.teams.team_mail import TeamMail
 from clew.tools.base import ChildAgent, ChildOrder, Tool
 
@@ -30,7 +30,7 @@ class LiveTeam:
         roster: Roster,
         factory: AgentFactory,
         *,
-        work: WorkPort,
+        work: WorkBooks,
         more_tools: Callable[[AgentId], tuple[Tool[Any], ...]],
         idle_hook: Callable[[str], Awaitable[str]],
         panes: PanePort | None = None,

@@ -84,7 +84,7 @@ class NotStored(ValueError):
     """A letter that its sender must know was not stored; the words say why."""
 
 
-class Standing(Struct, frozen=True, kw_only=True):
+class LetterStanding(Struct, frozen=True, kw_only=True):
     """One letter and what became of it."""
 
     letter: Letter
@@ -150,14 +150,14 @@ class Mailbox:
         taken = {record.of for record in self._log.records if isinstance(record, MailReceipt)}
         return [record for record in self._log.records if isinstance(record, Letter) and record.id not in taken]
 
-    def all(self) -> list[Standing]:
+    def all(self) -> list[LetterStanding]:
         """Every letter of the inbox, in order, with what became of it."""
         self._log.refresh()
         receipts = {record.of: record for record in self._log.records if isinstance(record, MailReceipt)}
         letters = [record for record in self._log.records if isinstance(record, Letter)]
-        return [Standing(letter=letter, receipt=receipts.get(letter.id)) for letter in letters]
+        return [LetterStanding(letter=letter, receipt=receipts.get(letter.id)) for letter in letters]
 
-    def archived(self) -> list[Standing]:
+    def archived(self) -> list[LetterStanding]:
         """Those that were read and moved away."""
         return Mailbox(self._archive).all() if self._archive is not None else []
 

@@ -19,7 +19,7 @@ ASKED_TO_STOP = (
 )
 
 
-class WorkPort(Protocol):
+class WorkBooks(Protocol):
     """What a team needs of the list of work."""
 
     async def release(self, owner: str) -> tuple[int, ...]:
@@ -34,7 +34,7 @@ class WorkPort(Protocol):
 class Stopping:
     """One per live team."""
 
-    def __init__(self, known: KnownTeam, work: WorkPort) -> None:
+    def __init__(self, known: KnownTeam, work: WorkBooks) -> None:
         self._known = known
         self._work = work
         self.mail: TeamMail

@@ -22,6 +22,10 @@ MAX_FILE_BYTES = 4 * 1024 * 1024
 """Beyond that, states that no longer count are dropped."""
 
 
+ABOVE = ("lead", "user")
+"""Who may give away what somebody else works on."""
+
+
 class WorkItem(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="line", tag="item"):
     """One piece of work, as it stands."""
 
@@ -69,7 +73,7 @@ class WorkRefused(ValueError):
         self.code: Refusal = code
 
 
-class Change(Struct, frozen=True, kw_only=True):
+class WorkChange(Struct, frozen=True, kw_only=True):
     """What is to be different; what is not set stays."""
 
     subject: str | UnsetType = UNSET
@@ -193,8 +197,8 @@ class WorkList:
         assert isinstance(item, WorkItem)
         return item
 
-    def update(self, number: int, change: Change, *, by: str) -> WorkItem:
-        """Change one item; owner and status come in one step. Who begins one that nobody owns is its owner. Raises
+    def update(self, number: int, change: WorkChange, *, by: str) -> WorkItem:
+        """WorkChange one item; owner and status come in one step. Who begins one that nobody owns is its owner. Raises
         WorkRefused."""
 
         def updated() -> list[WorkItem | Gone]:
@@ -213,16 +217,18 @@ class WorkList:
         assert isinstance(first, WorkItem)
         return first
 
-    def _as_wanted(self, item: WorkItem, change: Change, by: str) -> WorkItem:
+    def _as_wanted(self, item: WorkItem, change: WorkChange, by: str) -> WorkItem:
         status = item.status if change.status is UNSET else change.status
         owner = item.owner if change.owner is UNSET else change.owner
         before = tuple(sorted(({*item.blocked_by, *change.blocked_by}) - set(change.unblocked_by)))
         for other in change.blocked_by:
             self._found(other)
         new = replace(item, blocked_by=before)
-        if status == "in_progress" and (item.status != "in_progress" or owner != item.owner):
-            owner = owner or by
+        if change.status == "in_progress":
+            owner = owner if change.owner is not UNSET and owner else by
             self._check_claim(new, owner, by, change)
+        elif item.status == "in_progress" and owner != item.owner and by not in (item.owner, *ABOVE):
+            raise WorkRefused("already_claimed", f"{item.owner} works on #{item.id}: only it or the lead gives it away")
         elif status == "completed" and not owner:
             owner = by
         metadata = item.metadata
@@ -240,21 +246,20 @@ class WorkList:
             at=utc_now(),
         )
 
-    def _check_claim(self, item: WorkItem, owner: str, by: str, change: Change) -> None:
+    def _check_claim(self, item: WorkItem, owner: str, by: str, change: WorkChange) -> None:
         """Whether somebody may begin it."""
         if item.status == "completed":
             raise WorkRefused("already_resolved", f"#{item.id} is completed already, by {item.owner or item.by}")
-        if item.status == "in_progress" and item.owner and item.owner != owner and by not in (item.owner, "user"):
-            raise WorkRefused("already_claimed", f"{item.owner} works on #{item.id} already")
-        if item.status == "pending" and item.owner and item.owner != owner and change.owner is UNSET:
-            raise WorkRefused("already_claimed", f"#{item.id} is assigned to {item.owner}")
-        if waiting := self.blockers(item):
+        given = change.owner is not UNSET and by in (item.owner, *ABOVE)
+        if item.owner and item.owner != owner and not given:
+            works = "works on" if item.status == "in_progress" else "was given"
+            raise WorkRefused("already_claimed", f"{item.owner} {works} #{item.id} already")
+        if item.status == "pending" and (waiting := self.blockers(item)):
             named = ", ".join(f"#{one.id} {one.subject[:60]!r}" for one in waiting)
             raise WorkRefused("blocked", f"#{item.id} is blocked: first comes {named}")
-        if change.alone:
-            mine = [one for one in self._items.values() if one.owner == owner and one.status == "in_progress"]
-            if mine:
-                raise WorkRefused("agent_busy", f"{owner} works on #{mine[0].id} already: finish that first")
+        mine = [one for one in self._items.values() if one.owner == owner and one.status == "in_progress"]
+        if change.alone and any(one.id != item.id for one in mine):
+            raise WorkRefused("agent_busy", f"{owner} works on #{mine[0].id} already: finish that first")
 
     def _check_cycles(self, new: dict[int, tuple[int, ...]]) -> None:
         """Whether an item would wait for itself."""

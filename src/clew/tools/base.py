@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.permissions.access import Access, ToolAccess
-from clew.protocol.display import Block, ChangesBlock, DiffBlock
+from clew.protocol.display import Block, ChangesBlock, DiffBlock, TodoItem
 from clew.protocol.events import Actor, AgentEnded, PlanAnswered, Question, RuleOffer
 from clew.protocol.ids import AgentId, CallId, TaskId
 from clew.protocol.meant_calls import ToolSpec
@@ -147,6 +147,14 @@ class TaskPort(Protocol):
         ...
 
 
+class WorkPort(Protocol):
+    """The list of work of a session, as TodoWrite of one agent reaches it."""
+
+    async def write(self, todos: tuple[TodoItem, ...]) -> tuple[tuple[TodoItem, ...], str]:
+        """The caller's own items are these now; all items, and what else the model is to know. Raises ValueError."""
+        ...
+
+
 class ChildOrder(Struct, frozen=True, kw_only=True):
     """How a child agent is wanted."""
 
@@ -250,6 +258,8 @@ class ToolContext(Struct, kw_only=True):
     """Waits until the reply that asked for the call is complete. None: it is."""
     agents: AgentPort | None = None
     """Starts agents. None: none can be started here."""
+    work: "Callable[[], WorkPort | None]" = lambda: None
+    """The list of work of the session, as the caller writes it; loaded by the first who asks. None: it has its own."""
     tasks: Callable[[], TaskPort] | None = None
     """Lets work run on beside the turn; its registry is loaded by the first who asks. None: nothing can."""
 

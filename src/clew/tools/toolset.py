@@ -211,3 +211,14 @@ class ToolSet:
 def bare(name: str) -> str:
     """A tool's name without what says whose it is, and without the ways to write words."""
     return name.rpartition("__")[2].replace("_", "").replace("-", "").lower()
+
+
+def is_chosen(tool: str, names: tuple[str, ...] | None, without: tuple[str, ...] = ()) -> bool:
+    """Whether an agent has a tool: among `names` (None: all) and not `without`. `mcp__server` names all of a server."""
+
+    def named(among: tuple[str, ...]) -> bool:
+        return tool in among or any(
+            tool.startswith(f"{name.removesuffix('__*')}__") for name in among if name.startswith("mcp__")
+        )
+
+    return (names is None or named(names)) and not named(without)

@@ -24,7 +24,7 @@ def row(digest: str, state: HookState, command: str = "./check.sh") -> HookRow:
 
 
 LISTED = HooksListed(
-    hooks=(row("d1", "approved"), row("d2", "unapproved"), row("d3", "not_sent"), row("d4", "unapproved")),
+    hooks=(row("d1", "approved"), row("d2", "unapproved"), row("d3", "untrusted"), row("d4", "unapproved")),
     problems=("/p/.claude/settings.json: hooks.X is no moment",),
 )
 
@@ -36,7 +36,7 @@ def run(text: str, *, listed: bool = True) -> CommandResult:
 
 def test_the_list_names_moment_state_command_and_file() -> None:
     text = "\n".join(listing(LISTED))
-    for words in ("PostToolUse (Edit|Write)", "runs", "not approved", "never runs", "./check.sh", "settings.json"):
+    for words in ("PostToolUse (Edit|Write)", "runs", "not approved", "./check.sh", "settings.json"):
         assert words in text
     assert "hooks.X is no moment" in text
     assert "There are no hooks" in listing(HooksListed(hooks=()))[0]

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clew.config.load import load_settings
-from clew.hooks.definitions import MOMENTS, NOT_SENT_YET
+from clew.hooks.definitions import MOMENTS
 from clew.hooks.settings import find_hooks, hooks_in_force
 
 from .conftest import Files, one
@@ -185,14 +185,12 @@ def test_disabled_by_settings_in_force(files: Files) -> None:
     assert files.find(disabled=True).problems == ()
 
 
-def test_moments_that_do_not_come_yet_are_found_and_never_sent(files: Files) -> None:
-    hooks = {moment: [{"hooks": [{"type": "command", "command": "x"}]}] for moment in (*MOMENTS, *NOT_SENT_YET)}
+def test_every_moment_is_understood(files: Files) -> None:
+    hooks = {moment: [{"hooks": [{"type": "command", "command": "x"}]}] for moment in MOMENTS}
     files.write("user", {"hooks": hooks})
     found = files.find()
     assert not found.problems
-    states = {hook.moment: hook.row(approved=True, trusted=True).state for hook in found.hooks}
-    assert {moment for moment, state in states.items() if state == "not_sent"} == set(NOT_SENT_YET)
-    assert {moment for moment, state in states.items() if state == "approved"} == set(MOMENTS)
+    assert {hook.moment for hook in found.hooks} == set(MOMENTS)
 
 
 def test_a_users_hook_that_runs_a_file_of_an_untrusted_project_is_left_out(files: Files) -> None:

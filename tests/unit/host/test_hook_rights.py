@@ -206,7 +206,7 @@ async def test_hooks_are_listed_and_approved_by_exactly_their_digest(place: Hook
         listed = await place.front.look_up(ListHooks())
         assert [(row.moment, row.state) for row in listed.hooks] == [
             ("PreToolUse", "unapproved"),
-            ("TeammateIdle", "not_sent"),
+            ("TeammateIdle", "unapproved"),
         ]
         with pytest.raises(LookupRefused, match="changed"):
             await place.front.look_up(ApproveHooks(digests=("0" * 64,)))

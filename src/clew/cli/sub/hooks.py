@@ -30,7 +30,6 @@ STATES: dict[HookState, str] = {
     "approved": "runs",
     "unapproved": "not approved",
     "untrusted": "not trusted",
-    "not_sent": "not sent yet",
 }
 OWN_SCOPES = ("user", "given")
 """Hooks that run because the user wrote them in clew's own settings: nobody approves them."""
@@ -126,7 +125,7 @@ def _table(rows: Sequence[HookRow], root: Path) -> None:
 
 
 def _approve(args: argparse.Namespace, room: Room) -> int:
-    hooks = [row for row in _once(room.listed.hooks) if row.scope not in OWN_SCOPES and row.state != "not_sent"]
+    hooks = [row for row in _once(room.listed.hooks) if row.scope not in OWN_SCOPES]
     waiting = [row for row in hooks if row.state != "approved"]
     chosen = _chosen(args.digests, hooks, room, of="hook that can be approved") if args.digests else waiting
     chosen = [row for row in chosen if row in waiting]

@@ -16,7 +16,7 @@ from clew.ledger.fold import fold
 from clew.ledger.todos import items_of
 from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, EventEntry
 from clew.protocol.event_kinds.context import CompactionEnded, ReceiptItem
-from clew.protocol.events import PlanAnswered, QuestionAnswered, QuestionAsked
+from clew.protocol.events import PlanAnswered, QuestionAnswered, QuestionAsked, WorkChanged
 from clew.protocol.ids import CallId, EntryId
 from clew.protocol.meant_calls import meant_calls
 from clew.protocol.messages import tool_calls
@@ -126,11 +126,23 @@ def _pins(entries: Sequence[Entry], chain: Sequence[Entry]) -> list[Carried]:
 def _todos(receipt: CompactionEnded | None, new: Sequence[Entry]) -> list[Carried]:
     """The open items of the list as it was last written; an empty list ends it."""
     found = _again(carried(receipt, "todo", "current todo"))
+    source = EntryId("")
     for entry in new:
         if isinstance(entry, AssistantEntry):
             for call in meant_calls(entry.message.content):
                 if tool_name(call.name) == "TodoWrite" and isinstance(call.arguments.get("todos"), list):
                     found = _open_items(cast("list[Any]", call.arguments["todos"]), entry.uuid)
+        elif isinstance(entry, EventEntry) and isinstance(entry.event, WorkChanged):
+            found = [
+                Carried(
+                    kind="current todo" if item.status == "in_progress" else "todo",
+                    text=f"{item.content} ({item.owner})" if item.owner else item.content,
+                    source=source,
+                )
+                for item in entry.event.items
+                if item.status != "completed"
+            ]
+        source = entry.uuid if isinstance(entry, ChainEntry) else source
     return found
 
 

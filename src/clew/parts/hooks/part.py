@@ -108,6 +108,11 @@ class HookPart(Part):
         refused = verdict.stop if verdict.stop is not None else verdict.reason if verdict.leaning == "deny" else ""
         return refused, verdict.context
 
+    async def asked(self, moment: str, fields: dict[str, Any], subject: str) -> str:
+        """What hooks have against something that is about to be; nothing, where they have nothing."""
+        verdict = await self._hooks.ask(moment, fields, subject=subject)
+        return verdict.stop if verdict.stop is not None else verdict.reason if verdict.leaning == "deny" else ""
+
     def _tell(self, notice: Notified) -> None:
         if self._hooks.listens("Notification"):
             kind = NOTICES[notice.kind]

@@ -15,7 +15,7 @@ from clew.protocol.standing import Standing
 from clew.teams.live_team import LiveTeam
 from clew.teams.names import LEAD, checked_name
 from clew.teams.roster import Roster, Team, TeamError, team_of_session
-from clew.teams.work_list import WorkList, list_folder
+from clew.teams.stopping import WorkBooks
 from clew.tools.base import Tool
 from clew.transcript.log.stamp import utc_now
 
@@ -37,14 +37,16 @@ class TeamPart(Part):
         self,
         setup: PartSetup,
         *,
-        ask: HookAsk = no_hook,
-        work_tools: Callable[[AgentId], tuple[Tool[Any], ...]] = lambda agent: (),
+        work: WorkBooks,
+        work_tools: Callable[[AgentId], tuple[Tool[Any], ...]],
+        ask: HookAsk | None = None,
     ) -> None:
-        """`ask`: the user's hooks. `work_tools`: the tools of the list of work, for a member."""
+        """`work`: the list of work; `work_tools`: its tools, for a member. `ask`: the user's hooks."""
+        self._work = work
         self._home = setup.workspace.home
-        self._settings = setup.workspace.settings.teams
+        self._settings = setup.workspace.settings
         self._past = setup.past
-        self._ask = ask
+        self._ask = ask or no_hook
         self._work_tools = work_tools
         self._team: LiveTeam | None = None
         self._watching: asyncio.Task[None] | None = None
@@ -53,8 +55,7 @@ class TeamPart(Part):
         """Belong to a session; a team that it led before is found again."""
         self._own = own
         self._session_id = own.session.started.session_id
-        self._list = WorkList(list_folder(self._home, self._session_id))
-        if self._settings.enabled and (team := team_of_session(self._home, self._session_id)) is not None:
+        if self._settings.teams.enabled and (team := team_of_session(self._home, self._session_id)) is not None:
             self._open(team)
 
     def begin(self) -> None:
@@ -69,7 +70,7 @@ class TeamPart(Part):
         """After a restart: what a dead member had open is nobody's again; mail of the lead is read."""
         for member in team.known.team().members:
             if member.backend == "in-process" and team.known.standing(member) is Standing.INTERRUPTED:
-                await self.release(member.name)
+                await self._work.release(member.name)
         team.known.tell()
         for name in team.mail.postman.addresses:
             team.mail.postman.pump(name, wake=name == LEAD)
@@ -79,7 +80,7 @@ class TeamPart(Part):
         self._team = LiveTeam(
             Roster(self._home, team.name),
             self._own.agents,
-            work=self,
+            work=self._work,
             more_tools=self._member_tools,
             idle_hook=lambda name: self._ask("TeammateIdle", {"teammate_name": name, "team_name": team.name}, name),
             told=told,
@@ -118,7 +119,7 @@ class TeamPart(Part):
         return self._team
 
     async def _create(self, wanted: TeamCreateParams) -> str:
-        if not self._settings.enabled:
+        if not self._settings.teams.enabled:
             raise TeamError(OFF)
         if self._team is not None:
             there = self._team.known.team().name
@@ -163,19 +164,19 @@ class TeamPart(Part):
         self._team = None
         await team.close()
 
-    # What the team needs of the list of work.
+    # What the list of work needs of the team.
 
-    async def release(self, owner: str) -> tuple[int, ...]:
-        """What this member had open is nobody's again."""
-        try:
-            return await asyncio.to_thread(self._list.release, owner, by=LEAD)
-        except ValueError as error:
-            self._own.session.notice("warning", f"the open work of {owner} could not be released: {error}", code="team")
-            return ()
+    def member(self, agent: AgentId) -> str:
+        """The name that an agent has in the team; empty: it is in none."""
+        return self._team.known.quietly_named(agent) if self._team is not None else ""
 
-    def open_of(self, owner: str) -> int:
-        """How many items it has open."""
-        return sum(item.owner == owner and item.status == "in_progress" for item in self._list.items())
+    async def assign(self, by: str, to: str, item: int, subject: str) -> None:
+        """Tell a member that an item is its own."""
+        if self._team is not None:
+            try:
+                await self._team.mail.assign(by, to, item, subject)
+            except ValueError as error:
+                self._own.session.notice("warning", f"{to} was not told of #{item}: {error}", code="team")
 
     # What people ask.
 
@@ -227,7 +228,7 @@ class TeamPart(Part):
 
     async def _show(self, lookup: ShowTeam) -> TeamShown:
         if self._team is None:
-            return TeamShown(notes=(OFF,) if not self._settings.enabled else ())
+            return TeamShown(notes=(OFF,) if not self._settings.teams.enabled else ())
         return await asyncio.to_thread(shown, self._team, lookup.letters)
 
 

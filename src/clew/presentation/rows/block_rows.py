@@ -92,7 +92,10 @@ def _todo(item: TodoItem, columns: int, indent: Row) -> list[Row]:
     mark, style = _TODO.get(item.status, _TODO["pending"])
     words = item.active_form if item.status == "in_progress" and item.active_form else item.content
     first: Row = (*quiet(indent), Span(mark, "accent" if item.status == "in_progress" else "dim"))
-    return wrapped([Span(sanitize(words, one_line=True), style)], columns, first=first, hang=(*indent, Span("  ")))
+    waits = f" (after {', '.join(f'#{one}' for one in item.blocked_by)})" if item.blocked_by else ""
+    beside = f"{f' @{sanitize(item.owner, one_line=True)}' if item.owner else ''}{waits}"
+    spans = [Span(sanitize(words, one_line=True), style), *([Span(beside, "dim")] if beside else [])]
+    return wrapped(spans, columns, first=first, hang=(*indent, Span("  ")))
 
 
 def _listed(lines: list[str], columns: int, indent: Row, *, full: bool) -> list[Row]:

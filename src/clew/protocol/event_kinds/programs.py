@@ -74,8 +74,7 @@ HookScope = Literal["user", "given", "project", "local", "claude_user", "claude_
 """Where a hook is written: the user's settings, `--settings`, the project's two files, the three of Claude Code; or it
 is a callback of the program that drives this session."""
 
-HookState = Literal["approved", "unapproved", "untrusted", "not_sent"]
-"""`not_sent`: a moment that is known and never comes yet."""
+HookState = Literal["approved", "unapproved", "untrusted"]
 
 
 class HookRow(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 from clew.permissions.access import Access, ToolAccess
 from clew.protocol.display import TodoBlock, TodoItem
 from clew.tools.base import Effect, ToolContext, ToolResult
+from clew.tools.paths import problem
 from clew.tools.session import BuiltinTool
 
 
@@ -38,6 +39,13 @@ class TodoWrite(BuiltinTool[TodoWriteParams]):
         items = tuple(
             TodoItem(content=todo.content, status=todo.status, active_form=todo.active_form) for todo in params.todos
         )
+        done, more = sum(item.status == "completed" for item in items), ""
+        text = f"Task list saved: {done} of {len(items)} done."
+        work = context.work()
+        if work is not None:
+            try:
+                items, more = await work.write(items)
+            except ValueError as error:
+                return problem(f"The task list was not saved: {error}.")
         self.session.todos = items
-        done = sum(item.status == "completed" for item in items)
-        return ToolResult(text=f"Task list saved: {done} of {len(items)} done.", display=(TodoBlock(items=items),))
+        return ToolResult(text=f"{text}{more}".strip(), display=(TodoBlock(items=items),))
