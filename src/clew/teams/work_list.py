@@ -198,7 +198,7 @@ class WorkList:
         return item
 
     def update(self, number: int, change: WorkChange, *, by: str) -> WorkItem:
-        """WorkChange one item; owner and status come in one step. Who begins one that nobody owns is its owner. Raises
+        """Change one item; owner and status come in one step. Who begins one that nobody owns is its owner. Raises
         WorkRefused."""
 
         def updated() -> list[WorkItem | Gone]:

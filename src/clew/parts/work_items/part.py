@@ -203,7 +203,7 @@ class Desk:
         return item
 
     async def update(self, number: int, change: WorkChange) -> tuple[WorkItem, str]:
-        """WorkChange one. Completing asks the user's hooks first; an item that gets another owner is told to that one."""
+        """Change one. Completing asks the user's hooks first; an item that gets another owner is told to that one."""
         part, name = self._part, self._part.named(self._agent)
         before = part.list.find(number)
         finishes = change.status == "completed" and before.status != "completed"

@@ -20,7 +20,7 @@ class WorkDesk(Protocol):
         ...
 
     async def update(self, number: int, change: WorkChange) -> tuple[WorkItem, str]:
-        """WorkChange one; what else is to be said."""
+        """Change one; what else is to be said."""
         ...
 
     async def delete(self, number: int) -> None:
