@@ -36,6 +36,7 @@ from clew.protocol.lookups.place import ListSessions, PreviewSession, RunChecks,
 from clew.protocol.lookups.rewind import FindMoment, ListMoments, PreviewRestore, RestoreFiles
 from clew.protocol.lookups.rules_and_models import AllowRule, ForgetTrust, ListModels, ListRules, RemoveRule
 from clew.protocol.lookups.settings import ChangeSetting, ListSettings, NameSettingsFile
+from clew.protocol.lookups.teams import DeleteTeam, ListTeams, ShowTeamFiles
 
 A = TypeVar("A", bound=Answer)
 
@@ -46,6 +47,9 @@ CAPABILITIES: Mapping[type[Lookup[Any]], str] = {
     ForgetTrust: "permissions",
     ListAgentKinds: "agents",
     ShowAgentKind: "agents",
+    ListTeams: "teams",
+    ShowTeamFiles: "teams",
+    DeleteTeam: "teams",
     ListHooks: "hooks",
     ApproveHooks: "hooks",
     RunChecks: "doctor",

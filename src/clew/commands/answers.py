@@ -24,6 +24,7 @@ from clew.commands import (
     sessions,
     status,
     tasks,
+    team,
     theme,
 )
 from clew.commands import slash_names as invoking
@@ -72,6 +73,7 @@ from clew.protocol.lookups.session import (
     StatusShown,
 )
 from clew.protocol.lookups.tasks import TaskShown, TasksListed
+from clew.protocol.lookups.teams import TeamShown
 from clew.text.figures import count, duration, money
 
 MAX_ROWS = 12
@@ -188,6 +190,7 @@ AboutThePlace = (
     | AgentKindWritten
     | TasksListed
     | TaskShown
+    | TeamShown
     | MemoryListed
     | LineRemembered
     | PlanShown
@@ -249,10 +252,10 @@ def place_lines(event: AboutThePlace, cwd: str) -> Iterable[str]:
     match event:
         case AgentKindsListed() | AgentKindShown() | AgentKindDrafted() | AgentKindWritten():
             return agents.kind_lines(event)
-        case TasksListed():
-            return tasks.listing(event.tasks)
-        case TaskShown():
-            return tasks.shown(event)
+        case TasksListed() | TaskShown():
+            return tasks.told(event)
+        case TeamShown():
+            return team.shown(event)
         case MemoryListed():
             return memory.listing(event, cwd)
         case LineRemembered():

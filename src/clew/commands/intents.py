@@ -28,6 +28,7 @@ COMMANDS_MEANT = {
     "status": "whoami about info pwd cwd state session env",
     "version": "ver release about-version",
     "todos": "todo tasks-list plan-list checklist tasklist",
+    "team": "teams teammates swarm members",
     "tasks": "jobs ps background processes bg shells shell-list kill fg",
     "copy": "yank clipboard cp pbcopy",
     "export": "save dump write transcript markdown",

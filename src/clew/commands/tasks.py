@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
 from clew.protocol.events import Actor, TaskRow
 from clew.protocol.ids import MAIN_AGENT
-from clew.protocol.lookups.tasks import ClearTasks, ListTasks, ShowTask, StopTask, TaskShown
+from clew.protocol.lookups.tasks import ClearTasks, ListTasks, ShowTask, StopTask, TaskShown, TasksListed
 from clew.protocol.ops import MessageAgent, SendToBackground
 from clew.protocol.standing import Standing
 from clew.text.figures import duration, money
@@ -105,6 +105,11 @@ def shown(event: TaskShown) -> Iterator[str]:
     yield from event.output.rstrip("\n").splitlines() or [NO_OUTPUT if event.task.standing.open else NOTHING_HERE]
     if event.task.output_file:
         yield f"All of it: {event.task.output_file}"
+
+
+def told(event: TasksListed | TaskShown) -> Iterator[str]:
+    """The answer to a question about tasks, in lines."""
+    return shown(event) if isinstance(event, TaskShown) else listing(event.tasks)
 
 
 def run(context: CommandContext, argument: str) -> CommandResult:

@@ -9,7 +9,8 @@ from clew.protocol.base import LiveEvent
 _NAMES = """
     ? agents away bashes branch catchup clear commands compact config context coordinator copy cost diff doctor effort
     exit export fork help hooks keys mcp memory mode model mouse new permissions pin plan q quit recall recap redo
-    rename reopen resume rewind search sessions skills stats status tasks theme title todos undo unpin usage version vim
+    rename reopen resume rewind search sessions skills stats status tasks team theme title todos undo unpin usage
+    version vim
 """
 RESERVED_NAMES = frozenset(_NAMES.split())
 """The slash names of our own commands, which no name of the user's replaces; listed, so that knowing them loads none:

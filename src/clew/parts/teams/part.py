@@ -5,17 +5,19 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup
+from clew.parts.teams.at_place import shown
 from clew.parts.teams.tools import ShutdownReply, TeamCreate, TeamCreateParams, TeamDelete, TeamShutdown
 from clew.protocol.entries import UserEntry
 from clew.protocol.event_kinds.agents import TeamChanged
 from clew.protocol.ids import AgentId
-from clew.protocol.lookups.teams import MailRow, ShowTeam, TeamShown
+from clew.protocol.lookups.teams import ShowTeam, TeamShown
 from clew.protocol.ops import SetMemberMode, StartMember, StopMember
 from clew.protocol.standing import Standing
 from clew.teams.live_team import LiveTeam
 from clew.teams.names import LEAD, checked_name
 from clew.teams.roster import Roster, Team, TeamError, team_of_session
 from clew.teams.stopping import WorkBooks
+from clew.teams.work_list import WorkList, list_folder
 from clew.tools.base import Tool
 from clew.transcript.log.stamp import utc_now
 
@@ -229,38 +231,10 @@ class TeamPart(Part):
     async def _show(self, lookup: ShowTeam) -> TeamShown:
         if self._team is None:
             return TeamShown(notes=(OFF,) if not self._settings.teams.enabled else ())
-        return await asyncio.to_thread(shown, self._team, lookup.letters)
-
-
-def shown(team: LiveTeam, letters: int) -> TeamShown:
-    """A team with its newest letters. Raises OpRefused where its files are gone."""
-    roster = team.known.roster
-    try:
-        row = team.known.row()
-    except TeamError as error:
-        raise OpRefused(str(error)) from error
-    rows: list[MailRow] = []
-    notes: list[str] = []
-    for name in (LEAD, *(member.name for member in row.members)):
-        box = roster.box(name)
-        rows += [
-            MailRow(
-                id=one.letter.id,
-                kind=one.letter.kind,
-                sender=one.letter.sender,
-                to=one.letter.to,
-                at=one.letter.at,
-                text=one.letter.text,
-                became=one.word,
-                step=one.receipt.step if one.receipt is not None else 0,
-                why=one.receipt.why if one.receipt is not None else "",
-            )
-            for one in box.all()
-        ]
-        if box.bad_lines:
-            notes.append(f"{box.bad_lines} lines in the inbox of {name} cannot be read; they are left there")
-    rows.sort(key=lambda mail: mail.at)
-    kept = rows[max(0, len(rows) - letters) :] if letters else []
-    return TeamShown(
-        team=row, mail=tuple(kept), left_out=len(rows) - len(kept), notes=tuple(notes), folder=str(roster.folder)
-    )
+        known = self._team.known
+        try:
+            row = known.row()
+        except TeamError as error:
+            raise OpRefused(str(error)) from error
+        work = WorkList(list_folder(self._home, self._session_id))
+        return await asyncio.to_thread(shown, known.roster, row, lookup.letters, work)

@@ -146,7 +146,7 @@ class AgentEnded(DurableEvent, frozen=True, kw_only=True, tag="agent.ended"):
     """It is a member of this team, and idle now."""
 
 
-class MemberRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class MemberRow(Struct, frozen=True, kw_only=True):
     """One member of a team, as people see it."""
 
     name: str
@@ -164,7 +164,7 @@ class MemberRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """It was asked to stop, and has not answered."""
 
 
-class TeamRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TeamRow(Struct, frozen=True, kw_only=True):
     """A team, as people see it."""
 
     name: str
