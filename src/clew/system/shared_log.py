@@ -19,8 +19,9 @@ import msgspec
 from clew.system.private_files import private_dir, replace_private, sync_dir, write_all
 
 T = TypeVar("T")
-TRIES = 30
-MIN_PAUSE_S, MAX_PAUSE_S = 0.005, 0.1
+TRIES = 400
+MIN_PAUSE_S, MAX_PAUSE_S = 0.001, 0.02
+"""Short pauses, many of them: nobody waits in a line for a lock, so whoever rarely looks may never have it."""
 
 
 class LogBusy(Exception):
@@ -33,7 +34,7 @@ class LogFull(Exception):
 
 @contextlib.contextmanager
 def locked(path: Path, *, tries: int = TRIES, pause: Callable[[float], None] = time.sleep) -> Generator[None]:
-    """One process at a time. Raises LogBusy after about two and a half seconds."""
+    """One process at a time. Raises LogBusy after about four seconds."""
     private_dir(path.parent)
     held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
