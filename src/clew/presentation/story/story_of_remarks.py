@@ -70,6 +70,7 @@ from clew.protocol.lookups.session import (
     StatusShown,
 )
 from clew.protocol.lookups.tasks import TaskShown, TasksListed
+from clew.protocol.lookups.teams import TeamShown
 from clew.text.figures import money
 
 MAX_OUTPUT_CHARS = 8_000
@@ -250,6 +251,7 @@ def _(event: PromptWithdrawn, story: Story, at: str) -> Story:
 @fold.register(AgentKindWritten)
 @fold.register(TasksListed)
 @fold.register(TaskShown)
+@fold.register(TeamShown)
 @fold.register(RewindPreviewed)
 @fold.register(CompactionEnded)
 @fold.register(CompactionUndone)
