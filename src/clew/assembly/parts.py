@@ -50,7 +50,16 @@ if TYPE_CHECKING:
     from clew.parts.window.room import WindowRoom
 
 PartMaker = Callable[[PartSetup], Part]
-OWN_DEFERRED = ("TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TeamCreate", "TeamDelete", "TeamShutdown")
+OWN_DEFERRED = (
+    "TaskCreate",
+    "TaskGet",
+    "TaskList",
+    "TaskUpdate",
+    "TeamCreate",
+    "TeamDelete",
+    "TeamShutdown",
+    "PlanReply",
+)
 """Tools of clew's own that the model searches for. The parts that bring them (`Part.deferred`) are loaded with the
 first one that is looked for."""
 

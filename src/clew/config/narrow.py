@@ -62,6 +62,7 @@ NARROWING: dict[KeyPath, Callable[[Any, Any], bool]] = {
     ("agents", "wakeParent"): _only(False),
     ("agents", "resultBytes"): _lower,
     ("teams", "enabled"): _only(False),
+    ("teams", "leadApprovesPlans"): _only(False),
     ("summaries", "toolBatches"): lambda new, old: BATCH_STRICTNESS[new] >= BATCH_STRICTNESS[old],
 }
 

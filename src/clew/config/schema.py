@@ -235,6 +235,8 @@ class TeamSettings(Section, frozen=True, kw_only=True):
     """false: the tools of teams answer with a hint."""
     backend: Literal["in-process", "tmux", "auto"] = "in-process"
     """Where members run: in the lead's process, each in a tmux pane of its own, or in panes where clew runs in tmux."""
+    lead_approves_plans: bool = False
+    """true: the lead's model may accept plans of members that were started in plan mode; they get the mode default."""
 
 
 class PlanSettings(Section, frozen=True, kw_only=True):

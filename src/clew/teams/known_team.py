@@ -13,8 +13,8 @@ from clew.teams.names import LEAD
 from clew.teams.roster import Member, Roster, Team, TeamError
 
 
-class PanePort(Protocol):
-    """Members that are sessions of their own, in panes of a terminal."""
+class MemberBackend(Protocol):
+    """Members that run outside of the lead's process: in panes of a terminal; later other products' agents over ACP."""
 
     async def start(self, roster: Roster, member: Member, prompt: str) -> Member:
         """Start one; the member as it is known from then on. Raises ValueError."""
@@ -32,7 +32,7 @@ class PanePort(Protocol):
 class KnownTeam:
     """What the parts of a live team share. The file is the truth; what is shown is made from it."""
 
-    def __init__(self, roster: Roster, factory: AgentFactory, panes: PanePort | None = None) -> None:
+    def __init__(self, roster: Roster, factory: AgentFactory, panes: MemberBackend | None = None) -> None:
         """`panes`: how members get panes; None: they are agents of this process."""
         self.roster = roster
         self.factory = factory

@@ -12,8 +12,9 @@ from clew.permissions.access import Mode
 from clew.protocol.events import AgentChanged, AgentEnded, AgentStarted, Envelope, PromptAccepted, ToolEnded
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId
 from clew.protocol.standing import Standing
-from clew.teams.known_team import KnownTeam, PanePort
+from clew.teams.known_team import KnownTeam, MemberBackend
 from clew.teams.names import LEAD, checked_name, slug_of
+from clew.teams.plans import Plans
 from clew.teams.roster import Member, Roster, Team, TeamError
 from clew.teams.stopping import Stopping, WorkBooks
 from clew.teams.team_mail import TeamMail
@@ -33,18 +34,22 @@ class LiveTeam:
         work: WorkBooks,
         more_tools: Callable[[AgentId], tuple[Tool[Any], ...]],
         idle_hook: Callable[[str], Awaitable[str]],
-        panes: PanePort | None = None,
+        panes: MemberBackend | None = None,
+        lead_approves: bool = False,
         told: Iterable[str] = (),
     ) -> None:
         """`more_tools`: what members have besides their kind's. `idle_hook`: asks the user's hooks whether a member may
-        be idle; why not, or nothing. `panes`: how members get panes; None: they are agents of this process. `told`:
-        letters that the main conversation has already."""
+        be idle; why not, or nothing. `panes`: how members get panes; None: they are agents of this process.
+        `lead_approves`: the lead's model may accept plans of members. `told`: letters that the main conversation has
+        already."""
         self._known = KnownTeam(roster, factory, panes)
         self._more_tools = more_tools
         self._idle_hook = idle_hook
         self.stopping = Stopping(self._known, work)
         self.mail = TeamMail(self._known, told=told, stopping=self.stopping.handle)
         self.stopping.mail = self.mail
+        self.plans = Plans(self._known, self.mail, lead_approves=lead_approves)
+        self.mail.plans = self.plans.handle
         for member in self._known.team().members:
             if member.backend == "in-process" and member.state != "stopped":
                 self.mail.postman.serve(member.name, self._told_in_log(member))

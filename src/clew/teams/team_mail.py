@@ -15,6 +15,9 @@ from clew.teams.names import EVERYBODY, LEAD
 from clew.teams.postman import Postman
 from clew.teams.roster import Member, Team, TeamError
 
+Handler = Callable[[str, Letter], Awaitable[tuple[Became, str]]]
+"""Does what a letter of the protocol asks of the member that it is addressed to; what became of it."""
+
 
 class TeamMail:
     """One per live team."""
@@ -24,12 +27,14 @@ class TeamMail:
         known: KnownTeam,
         *,
         told: Iterable[str],
-        stopping: Callable[[str, Letter], Awaitable[tuple[Became, str]]],
+        stopping: Handler,
     ) -> None:
         """`told`: letters that the main conversation has already. `stopping`: handles requests to stop and answers to
         them."""
         self._known = known
         self._stopping = stopping
+        self.plans: Handler | None = None
+        """Handles plans of members and answers to them; None: a member in a pane has its own."""
         self.postman = Postman(
             known.roster,
             deliver=self._deliver,
@@ -153,6 +158,8 @@ class TeamMail:
                 await asyncio.to_thread(self._known.roster.note, letter.sender, state="idle")
                 self._known.tell()
                 return "handled", ""
+            case "plan_request" | "plan_answer" if self.plans is not None and not letter.body.get("session"):
+                return await self.plans(name, letter)
             case "permission_request" | "plan_request" if name == LEAD:
                 where = f"its pane, or `clew answer {letter.body.get('session', '')}`"
                 self._known.session.notice("warning", f"{letter.sender} waits for you: answer in {where}", code="team")

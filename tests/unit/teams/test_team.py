@@ -1,12 +1,16 @@
 """A team in one process: members, mail, stopping, restarts; through a session's front door."""
 
 import asyncio
+import shutil
 from typing import Any
 
+from msgspec.structs import replace
+
 from clew.llm.scripted import Call, ReplyOf, Say, Wait
-from clew.protocol.events import AgentEnded, Notice, TeamChanged, TurnEnded
+from clew.protocol.events import AgentEnded, Notice, PlanProposed, TeamChanged, TurnEnded
+from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.lookups.teams import ShowTeam
-from clew.protocol.ops import StopMember, SubmitPrompt
+from clew.protocol.ops import AnswerPlan, StopMember, SubmitPrompt
 from clew.protocol.standing import Standing
 from clew.teams.roster import Roster
 from unit.agents.opened_place import Place, opened
@@ -183,8 +187,6 @@ async def test_with_teams_off_the_tools_answer_with_a_hint(place: Place) -> None
 
 
 def resumed(place: Place, request: Any) -> Any:
-    from msgspec.structs import replace
-
     return replace(request, resume=place.transcript.stem)
 
 
@@ -197,3 +199,54 @@ async def until(true: Any) -> None:
     """Wait for something that other tasks bring about; the suite's own limit ends a test that hangs."""
     while not true():  # noqa: ASYNC110 - what is waited for is an answer of a scripted model, which sets no event
         await asyncio.sleep(0.01)
+
+
+async def test_a_plan_of_a_member_is_put_to_the_person_with_its_agent(place: Place) -> None:
+    plan = Call("ExitPlanMode", {"plan": "# Plan\nlook, then write"})
+    wrote = Call("Write", {"file_path": str(place.project / "a.txt"), "content": "x"})
+    request, models = team(
+        place,
+        [CREATE, member("scout", mode="plan"), *[Say("ok")] * 5],
+        scout=[wrote, plan, wrote, Say("done")],
+    )
+    async with opened(request) as front:
+        await front.submit(SubmitPrompt(content="go"))
+        await until(lambda: any(isinstance(one.event, PlanProposed) for one in front.seen))
+        asked = next(one for one in front.seen if isinstance(one.event, PlanProposed))
+        assert asked.agent != MAIN_AGENT
+        assert not (place.project / "a.txt").exists()
+        answer = AnswerPlan(request_id=asked.event.request_id, decision="accept_edits", agent=asked.agent)
+        await front.submit(answer)
+        await front.until(AgentEnded)
+    assert (place.project / "a.txt").exists()
+    assert "The user accepted the plan" in str(models["scout"].requests[-1].messages)
+    assert Roster(place.home, "blue").read().members[0].mode == "acceptEdits"
+
+
+async def test_the_lead_accepts_a_plan_only_where_the_person_allows_it(place: Place) -> None:
+    reply = deferred("PlanReply", name="scout", approve=True, feedback="mind the tests")
+    for allowed in (True, False):
+        request, models = team(
+            place,
+            [CREATE, member("scout", mode="plan"), Say("started"), reply, *[Say("ok")] * 5],
+            scout=[Call("ExitPlanMode", {"plan": "# P"}), Say("done")],
+        )
+        request.flags["teams.leadApprovesPlans"] = allowed
+        async with opened(request) as front:
+            await front.submit(SubmitPrompt(content="go"))
+            if allowed:
+                await front.until(AgentEnded)
+                assert "The lead accepted the plan" in str(models["scout"].requests[-1].messages)
+            else:
+                await until(lambda seen=front.seen: any(isinstance(one.event, PlanProposed) for one in seen))
+                await front.submit(SubmitPrompt(content="accept it"))
+                await until(lambda now=front: any("accepted by the user here" in text for text in results(now)))
+                assert len(models["scout"].requests) == 1
+            await front.submit(StopMember(name="scout"))
+        clear(place)
+
+
+def clear(place: Place) -> None:
+    """As if nothing had been."""
+    for name in ("teams", "projects", "tasks"):
+        shutil.rmtree(place.home / name, ignore_errors=True)

@@ -6,7 +6,15 @@ from typing import Any
 
 from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup
 from clew.parts.teams.at_place import shown
-from clew.parts.teams.tools import ShutdownReply, TeamCreate, TeamCreateParams, TeamDelete, TeamShutdown
+from clew.parts.teams.tools import (
+    MemberPlan,
+    PlanReply,
+    ShutdownReply,
+    TeamCreate,
+    TeamCreateParams,
+    TeamDelete,
+    TeamShutdown,
+)
 from clew.protocol.entries import UserEntry
 from clew.protocol.event_kinds.agents import TeamChanged
 from clew.protocol.ids import AgentId
@@ -85,6 +93,7 @@ class TeamPart(Part):
             work=self._work,
             more_tools=self._member_tools,
             idle_hook=lambda name: self._ask("TeammateIdle", {"teammate_name": name, "team_name": team.name}, name),
+            lead_approves=self._settings.teams.lead_approves_plans,
             told=told,
         )
         self._own.agents.team = self._team
@@ -109,11 +118,13 @@ class TeamPart(Part):
                 return TeamDelete(self._delete)
             case "TeamShutdown":
                 return TeamShutdown(self._live)
+            case "PlanReply":
+                return PlanReply(self._live)
             case _:
                 return None
 
     def _member_tools(self, agent: AgentId) -> tuple[Tool[Any], ...]:
-        return (*self._work_tools(agent), ShutdownReply(agent, self._live))
+        return (*self._work_tools(agent), ShutdownReply(agent, self._live), MemberPlan(agent, self._live))
 
     def _live(self) -> LiveTeam:
         if self._team is None:

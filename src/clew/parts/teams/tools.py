@@ -1,4 +1,5 @@
-"""The tools of teams: TeamCreate, TeamDelete and TeamShutdown for the lead, ShutdownReply for members."""
+"""The tools of teams: TeamCreate, TeamDelete, TeamShutdown and PlanReply for the lead, ShutdownReply and ExitPlanMode
+for members."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, ClassVar
@@ -43,6 +44,20 @@ class ShutdownReplyParams(Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     approve: bool
     reason: Annotated[str, Meta(description="Why not")] = ""
+
+
+class MemberPlanParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is planned."""
+
+    plan: Annotated[str, Meta(description="All of it, in Markdown")]
+
+
+class PlanReplyParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whose plan, yes or no."""
+
+    name: str
+    approve: bool
+    feedback: Annotated[str, Meta(description="Why not, or what to mind")] = ""
 
 
 class _TeamTool(Tool[Struct]):
@@ -159,3 +174,60 @@ class ShutdownReply(_TeamTool):
         except ValueError as error:
             return refused(error)
         return done(words)
+
+
+class MemberPlan(_TeamTool):
+    """A member that was started in plan mode shows its plan."""
+
+    name = "ExitPlanMode"
+    params: ClassVar[type[Struct]] = MemberPlanParams
+    words = (
+        "In plan mode: shows your finished plan to who may accept it. What is accepted, you carry out. Not for questions "
+        "or research."
+    )
+
+    def __init__(self, agent: AgentId, team: Callable[[], LiveTeam]) -> None:
+        self._agent = agent
+        self._team = team
+
+    async def run(self, params: Struct, context: ToolContext) -> ToolResult:
+        assert isinstance(params, MemberPlanParams)
+        team = self._team()
+        name = team.known.named(self._agent)
+        if not team.plans.is_planning(name) or context.propose is None:
+            return problem("You are not in plan mode: there is nothing to leave. Go on with the work.")
+        if not params.plan.strip():
+            return problem("The plan is empty. Send all of it, in Markdown.")
+        try:
+            word = await team.plans.propose(name, params.plan, context.propose)
+        except ValueError as error:
+            return refused(error)
+        who = {"user": "The user", "lead": "The lead", "nobody": "Nobody"}[word.by]
+        if not word.accepted:
+            said = f" They say: {word.comment}" if word.comment.strip() else ""
+            how = "is there to accept the plan" if word.by == "nobody" else "did not accept the plan"
+            return ToolResult(text=f"{who} {how}: plan mode stays on.{said}")  # an answer, no failure
+        team.set_mode(name, word.mode)
+        edited = f" It was changed; this is what counts:\n\n{word.plan}\n\n" if word.plan else " "
+        return done(f"{who} accepted the plan.{edited}The permission mode is {word.mode}. Carry it out.")
+
+
+class PlanReply(_TeamTool):
+    """The lead's word on a member's plan."""
+
+    name = "PlanReply"
+    params: ClassVar[type[Struct]] = PlanReplyParams
+    hint = "accept or refuse the plan of a teammate"
+    words = (
+        "Accepts the plan that a member asked you about, or refuses it with a reason. Only where the user allows it."
+    )
+
+    def __init__(self, team: Callable[[], LiveTeam]) -> None:
+        self._team = team
+
+    async def run(self, params: Struct, context: ToolContext) -> ToolResult:
+        assert isinstance(params, PlanReplyParams)
+        try:
+            return done(await self._team().plans.reply(params.name, approve=params.approve, feedback=params.feedback))
+        except ValueError as error:
+            return refused(error)
