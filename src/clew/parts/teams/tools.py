@@ -182,8 +182,8 @@ class MemberPlan(_TeamTool):
     name = "ExitPlanMode"
     params: ClassVar[type[Struct]] = MemberPlanParams
     words = (
-        "In plan mode: shows your finished plan to who may accept it. What is accepted, you carry out. Not for questions "
-        "or research."
+        "In plan mode: shows your finished plan to who may accept it. What is accepted, you carry out. Not for "
+        "questions or research."
     )
 
     def __init__(self, agent: AgentId, team: Callable[[], LiveTeam]) -> None:
