@@ -43,6 +43,13 @@ _INSTALLS = re.compile(
     r"\b(?:npm|pnpm|yarn|bun|go|cargo|uv|poetry|pip|bundle|composer)\s+(?:i|install|add|remove|get|mod|sync|lock|"
     r"update|upgrade|uninstall|tidy)\b"
 )
+_MAX_NAME = 80
+_RUNNER = re.compile(r"^(?:(?:npx|bunx|uvx|uv run|poetry run|pipenv run|bundle exec|python3? -m|sudo|time|env|\w+=\S*)\s+)+")
+_GENERIC = frozenset(
+    "python python3 node bash sh ruby perl php java make npm pnpm yarn bun go cargo docker git gh kubectl uv pip dotnet "
+    "rm mv cp mkdir touch chmod cd ls cat echo test which time env open run task just build".split()
+)
+_TOOLS_OF_PROGRAMS = frozenset({"clippy", "vet"})
 _GIT: dict[Delivery, re.Pattern[str]] = {
     "commit": re.compile(
         r"\bgit\b[^;&|\n]*(?<![\w-])(?:commit|merge|cherry-pick|revert|rebase|am)(?![\w-])|\b(?:jj|gt|hg|svn)\s+\w+|"
@@ -66,7 +73,7 @@ _SAID: dict[Delivery, tuple[str, str]] = {
 def against(text: str, ledger: Ledger, *, elsewhere: bool = False) -> tuple[str, ...]:
     """The marks on a report in plain words, at most two of a kind. `elsewhere`: tools that the log does not read into
     facts, or other agents, worked for it as well, so that the absence of a deed shows nothing."""
-    told = list(statements(text))
+    told = list(statements(text, _names_of(ledger.commands)))
     blind = elsewhere or bool(ledger.agents)
     kinds = (
         _tests(told, ledger, blind),
@@ -171,11 +178,36 @@ def _how(run: CommandFact) -> str:
 
 def _last_run(name: str, commands: Sequence[CommandFact]) -> CommandFact | None:
     """The last command that is the named one or ends with it: only then is its exit code that of the name."""
-    wanted = " ".join(name.split()).removeprefix("$ ")
+    wanted = " ".join(name.split()).removeprefix("$ ").casefold()
     for known in reversed(commands):
         parts = [" ".join(part.split()) for part in _PARTS.split(known.command) if part.strip()]
-        at = [index for index, part in enumerate(parts) if part == wanted or part.startswith(f"{wanted} ")]
+        at = [index for index, part in enumerate(parts) if _is_called(part, wanted)]
         if at:
             plain = at[-1] == len(parts) - 1 and not re.search(r"\|\||(?<!\|)\|(?!\|)", known.command)
             return known if plain else None
     return None
+
+
+def _is_called(part: str, wanted: str) -> bool:
+    lowered = part.casefold()
+    return lowered == wanted or lowered.startswith(f"{wanted} ") or wanted in _short_names(part)
+
+
+def _names_of(commands: Iterable[CommandFact]) -> set[str]:
+    """The names by which a report may call the commands that ran."""
+    parts = {" ".join(part.split()) for command in commands for part in _PARTS.split(command.command)}
+    return {name for part in parts if 0 < len(part) <= _MAX_NAME for name in (part, *_short_names(part)) if " " in name or name in _short_names(part)}
+
+
+def _short_names(part: str) -> set[str]:
+    """A command's program with its sub-command, the tool or the script that it runs; nothing for one that only looks."""
+    if only_looks(part):
+        return set()
+    words = [word for word in _RUNNER.sub("", part).casefold().split() if not word.startswith("-")]
+    if not words:
+        return set()
+    program, rest = words[0].rsplit("/", 1)[-1], words[1:2]
+    names = {" ".join((program, *rest))} if rest else set[str]()
+    if program in _GENERIC:
+        return names | {word.rsplit("/", 1)[-1] for word in rest if "." in word or word in _TOOLS_OF_PROGRAMS}
+    return names | {program}

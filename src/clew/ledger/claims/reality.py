@@ -10,9 +10,10 @@ NOT = re.compile(
     re.IGNORECASE,
 )
 GOOD_NOTHING = re.compile(
-    r"\b(?:with(?:out| no)|no|zero|0|not only|ohne|keine|sans|aucune?|sin|ning[uú]n)\s+(?:\w+\s+)?(?:errors?|"
-    r"failures?|issues?|"
-    r"warnings?|problems?|regressions?|changes? needed|fehler|erreurs?|errores|fallos|failed|failing)\b|"
+    r"\b(?:with(?:out| no)|no|zero|0|not only|nothing|without any|ohne|keine|null|sans|aucune?|sin|ning[uú]n|cero)\s+"
+    r"(?:\w+\s+)?(?:errors?|failures?|issues?|warnings?|problems?|regressions?|changes? needed|failed|failing|failures|"
+    r"to complain about|fehlern?|erreurs?|échecs?|errores|fallos|fallid[ao]s)\b|"
+    r"\b(?:failures?|failed|errors?|fehler|échecs|fallos)\s*[:=]\s*0\b|"
     r"(?:没有|无)(?:任何)?(?:错误|问题|失败|报错)",
     re.IGNORECASE,
 )
@@ -26,7 +27,7 @@ UNREAL = re.compile(
     r"wenn|falls|ob|sobald|bis|sollte\w*|würde\w*|wird|werden kann|muss|müssen|kann|können|bevor|"
     r"si|quand|lorsque|dès que|avant|devra\w*|devrait|doit|doivent|faut|pourra\w*|afin|pour que|"
     r"cuando|antes de|debe\w*|debería\w*|hay que|podr\w+|para que|será\w*)\b|'ll\b|'d\b|"
-    r"如果|若|应该|应当|将|要(?!求)|请|需|可以|确保|希望|待|之前|会|让",
+    r"如果|若|应该|应当|将|要(?!求)|请(?!求)|需|可以|确保|希望|待|之前|会|让",
     re.IGNORECASE,
 )
 MODAL = re.compile(
@@ -40,10 +41,19 @@ AND = re.compile(r"[,，]|\s(?:and|und|et|y)\s")
 OTHERS = re.compile(
     r"\b(?:you|you've|user|author|maintainers?|upstream|someone|somebody|colleague|teammate|reviewer|"
     r"previous|previously|earlier|already|originally|original|formerly|last (?:week|month|year|session)|historically|"
-    r"pre-existing|he(?!\s+\w+[ai]do\b)|she|they|the parent|another (?:agent|session|person|developer)|bereits|"
+    r"pre-existing|he(?!\s+(?:\w+[ai]do|hecho|escrito|abierto|puesto)\b)|she|they|the parent|another (?:agent|session|person|developer)|bereits|"
     r"schon|vorher|zuvor|"
     r"sie haben|"
     r"du hast|vous|déjà|précédemment|usted|ya|anteriormente)\b|已经存在|之前|此前|原来|用户|您|你",
+    re.IGNORECASE,
+)
+_DEEDS = r"(?:created|wrote|added|changed|updated|deleted|removed|fixed|committed|pushed|opened|merged|introduced|filed)"
+HISTORY = re.compile(
+    r"\bin v?\d+\.\d+(?:\.\d+)?(?![\w.]| ?(?:s|ms|sec\w*|min\w*)\b)|\bin (?:version|release)\b|\b(?:git log|the log|git blame|the history|"
+    r"history) (?:shows?|says?|tells?)\b|\b(?:last|ago|since) (?:january|february|march|april|may|june|july|august|"
+    r"september|october|november|december|\w+day|\d{4})\b|"
+    rf"\bthe (?:worker|agent|author|team|bot|maintainers?|developers?|parent|child|subagent|sub-agent)\s+{_DEEDS}\b|"
+    rf"(?-i:(?:^|that\s|,\s)(?!I\b|We\b|Also\b|Then\b|Now\b|Successfully\b)[A-Z][a-z]+\s{_DEEDS}\s(?:the|a|an|it|them)\b)",
     re.IGNORECASE,
 )
 
@@ -52,4 +62,4 @@ def is_real(text: str, start: int, end: int) -> bool:
     """Whether what stands there is told as a deed of the speaker: neither denied, nor wished for, nor others'."""
     before = GOOD_NOTHING.sub(" ", text[:end])
     near = AND.split(text[:start])[-1] + text[start:end]
-    return not (NOT.search(before) or UNREAL.search(before) or OTHERS.search(near))
+    return not (NOT.search(before) or UNREAL.search(before) or OTHERS.search(near) or HISTORY.search(before + text[end:][:12]))

@@ -1,0 +1,34 @@
+"""Words for a good end, of tests, commands and checks alike."""
+
+import re
+
+from clew.ledger.claims.reality import GOOD_NOTHING
+
+WELL = " successfully "
+"""What stands for `no failures`, `0 errors` and the like where an outcome is looked for."""
+_BEHIND = r"(?=\s*(?:[.,;:!)✅✓✔(🎉]|$|in \d|with|on|locally|successfully|and|now|after|again|cleanly|without|under|for|⟦|too))"
+GOOD = (
+    r"(?:\b(?:pass(?:es)?(?!\s+(?:the|a|an|it|in|to|through|arguments?|none|⟦)\b)|"
+    rf"(?:passed|passing|ok|okay|success|clean|valid){_BEHIND}|(?:is|are|all|now|still|\d+|remain|back) passing|"
+    r"succeed(?:s|ed)?|successful(?:ly)?|green|happy|works|worked|flawless(?:ly)?|"
+    r"(?:is|was|are|were|all|reports?|comes? back|came back|stays?) (?:clean|valid|ok|fine|green)|"
+    r"(?:exit(?:s|ed)?|return(?:s|ed)?)(?: with)?(?: exit)?(?: code| status)? (?:0|zero)\b|exit (?:code|status) 0|"
+    r"(?:ran|runs?|went|goes|go|gets?) (?:all the way )?through(?! the\b)|(?:ran|runs) to completion|"
+    r"(?:ran|runs?|builds?|built|compile[sd]?|finish(?:es|ed)?|complete[sd]?|exit(?:s|ed)?|went|passes) "
+    r"(?:cleanly|fine|smoothly|well|ok)|"
+    r"bestanden|grün\w*|bestehen|erfolgreich\w*|fehlerfrei|durchgelaufen|lauf(?:en|t) (?:alle )?durch|"
+    r"passe(?:nt)?|réussi\w*|au vert|verte?s?|avec succès|"
+    r"pasan?|pasaron|pasado|en verde|correct[ao]s|correctamente|exitos[ao]s?|con éxito)\b|"
+    r"(?<!\w)(?-i:PASS|OK)(?!\w)|成功|通过|全绿|✅|✓|✔)"
+)
+_FAILED_BEFORE = re.compile(
+    r"\b(?:that|which)\s+(?:had|used to|were|was|previously)(?:\s+(?:been|to))?\s+(?:fail(?:ed|ing)?|red|broken)|"
+    r"\b(?:previously |formerly )?failing(?=\s+(?:\w+\s+)?(?:tests?|specs?|⟦[TG]\d+⟧)[^.;]{0,40}\b(?:now|pass\w*)\b)|"
+    r"\bfrom [1-9]\d* failures?(?= to (?:0|zero|none)\b)",
+    re.IGNORECASE,
+)
+
+
+def told(text: str) -> str:
+    """The text with one word for `no failures` and without what failed before and is mended."""
+    return _FAILED_BEFORE.sub(" ", GOOD_NOTHING.sub(WELL, text))
