@@ -19,7 +19,7 @@ _DELIVERED: tuple[tuple[Delivery, re.Pattern[str]], ...] = (
     (
         "commit",
         re.compile(
-            rf"(?:^\W*|[,:]\s+|\b(?:I|we|I've|we've|have|and|now|also|then|successfully|done)\s+){_COMMITTED}|"
+            rf"(?:^\W*|[,:—–-]\s+|\b(?:I|we|I've|we've|have|and|now|also|then|successfully|done)\s+){_COMMITTED}|"
             r"\b(?:changes?|everything|all|work|it|fix(?:es)?|edits|implementation|updates?|improvements?|merge|"
             r"tests?)\s+(?:\w+\s+)?(?:(?:is|"
             r"are|were|was|has been|have been)\s+)?(?:now\s+|all\s+|also\s+)?committed\b(?!\s+(?:files?|code|by|"
@@ -44,7 +44,8 @@ _DELIVERED: tuple[tuple[Delivery, re.Pattern[str]], ...] = (
         re.compile(
             r"(?<![\w/-])(?<!the )(?:force-)?pushed(?=\s*(?:$|[.,:!)]|to|it|them|the|all|both|changes?|branch|"
             r"commits?|up|and|as|in|⟦|successfully|directly|with))|"
-            r"\bpush: (?:done|ok|✅|✓|✔)|\bpush (?:went through|done|succeeded|completed|✅|✓|✔)|\bdid a (?:git )?push\b|"
+            r"\bpush: (?:done|ok|✅|✓|✔)|\bpush (?:went through|done|succeeded|completed|✅|✓|✔)|"
+            r"\bdid a (?:git )?push\b|"
             r"\bsubid[oa]s?\b[^.;]*\b(?:rama|origin|remoto|github|push)\b|"
             r"\bgepusht\b|\bpoussé(?:e|s|es)?\b|\b(?:pusheado|hice push)\b|已(?:经)?(?:成功)?推送|推送了",
             re.IGNORECASE,
@@ -59,9 +60,11 @@ _DELIVERED: tuple[tuple[Delivery, re.Pattern[str]], ...] = (
             r"\b(?:pull request|PR|merge request|MR)\s*(?:#?\d+\s*)?(?:⟦\w+⟧)?\s*(?:(?:is|was|has been|is now|wurde|"
             r"a été|ha sido|fue)\s+)?(?:now\s+)?"
             r"(?:opened|created|submitted|(?<=is )(?:open|up)|erstellt|geöffnet|ouverte?|créée?|creado|abierto)\b|"
-            r"\b(?:ouvert|créé|abierto|creado|erstellt|geöffnet|eröffnet)\s+(?:\w+\s+)?(?:pull request|PR|merge request)\b|"
+            r"\b(?:ouvert|créé|abierto|creado|erstellt|geöffnet|eröffnet)\s+(?:\w+\s+)?(?:pull request|PR|"
+            r"merge request)\b|"
             r"^\W*(?:draft )?(?:PR|pull request|MR|merge request):\s*(?:⟦U\d+⟧|#\d+ ⟦U\d+⟧)|"
-            r"(?:已|已经)(?:创建|提交|打开)了?[^。，]{0,6}(?:PR|拉取请求|合并请求)|(?:创建|提交|开)了[^。，]{0,6}(?:PR|拉取请求|合并请求)",
+            r"(?:已|已经)(?:创建|提交|打开)了?[^。，]{0,6}(?:PR|拉取请求|合并请求)|(?:创建|提交|开)了[^。，]{0,6}(?:PR|拉取请求|"
+            r"合并请求)",
             re.IGNORECASE,
         ),
     ),
@@ -81,8 +84,14 @@ _TICKED = re.compile(r"^\W*[✅✓✔]\s*⟦[CT](\d+)⟧(?=\s*(?:$|[.:(,-]))")
 _BUILD = r"(?:\b(?:builds?|built|compil(?:e|es|ed|ation)|paket gebaut)\b|构建|编译)"
 _LINT = r"(?:\b(?:lint(?:er|ing|s)?|type[- ]?(?:check(?:s|ing|er)?|errors)|types)\b|类型检查|代码检查)"
 _CHECK_WELL = (
-    ("build", re.compile(rf"{_BUILD}[^.;]{{0,50}}?{GOOD}|\b(?:project|code|image|app|package|it|everything) (?:now |still |"
-        rf"again )?(?:builds|compiles)\b(?! (?:the|a|an|on|from|into)\b)", re.IGNORECASE)),
+    (
+        "build",
+        re.compile(
+            rf"{_BUILD}[^.;]{{0,50}}?{GOOD}|\b(?:project|code|image|app|package|it|everything) (?:now |still |"
+            rf"again )?(?:builds|compiles)\b(?! (?:the|a|an|on|from|into)\b)",
+            re.IGNORECASE,
+        ),
+    ),
     ("lint", re.compile(rf"{_LINT}[^.;]{{0,40}}?{GOOD}|successfully\s+{_LINT}|\bno type errors\b", re.IGNORECASE)),
 )
 

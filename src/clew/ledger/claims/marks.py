@@ -11,7 +11,7 @@ from clew.ledger.claims.made import Delivery, checks_went_well, commands_went_we
 from clew.ledger.claims.passing import tests_fail, tests_pass
 from clew.ledger.claims.statements import Statement, statements
 from clew.ledger.claims.written import files_written
-from clew.ledger.commands import only_looks, purpose_of
+from clew.ledger.commands import only_looks, purpose_of, segments
 from clew.ledger.facts import CommandFact, Ledger, TestResult
 
 MOST = 2
@@ -44,11 +44,18 @@ _INSTALLS = re.compile(
     r"update|upgrade|uninstall|tidy)\b"
 )
 _MAX_NAME = 80
-_RUNNER = re.compile(r"^(?:(?:npx|bunx|uvx|uv run|poetry run|pipenv run|bundle exec|python3? -m|sudo|time|env|\w+=\S*)\s+)+")
-_GENERIC = frozenset(
-    "python python3 node bash sh ruby perl php java make npm pnpm yarn bun go cargo docker git gh kubectl uv pip dotnet "
-    "rm mv cp mkdir touch chmod cd ls cat echo test which time env open run task just build".split()
+_NOT_FOUND = 127
+_RUNNER = re.compile(
+    r"^(?:(?:npx|bunx|uvx|uv run|poetry run|pipenv run|bundle exec|python3? -m|sudo|time|env|\w+=\S*)\s+)+"
 )
+_GENERIC_WORDS = """
+    python python3 node bash sh ruby perl php java make npm pnpm yarn bun go cargo docker git gh kubectl uv pip dotnet
+    rm mv cp mkdir touch chmod cd ls cat echo test which time env open run task just build
+"""
+_GENERIC = frozenset(_GENERIC_WORDS.split())
+"""Programs whose name alone names no command."""
+_PROGRAM = re.compile(r"[a-z./][\w./+-]*")
+_SCRIPT = re.compile(r"\w\.(?:py|js|mjs|ts|sh|rb|pl|php)$")
 _TOOLS_OF_PROGRAMS = frozenset({"clippy", "vet"})
 _GIT: dict[Delivery, re.Pattern[str]] = {
     "commit": re.compile(
@@ -194,20 +201,19 @@ def _is_called(part: str, wanted: str) -> bool:
 
 
 def _names_of(commands: Iterable[CommandFact]) -> set[str]:
-    """The names by which a report may call the commands that ran."""
-    parts = {" ".join(part.split()) for command in commands for part in _PARTS.split(command.command)}
-    return {name for part in parts if 0 < len(part) <= _MAX_NAME for name in (part, *_short_names(part)) if " " in name or name in _short_names(part)}
+    """The names by which a report may call the commands that failed."""
+    failed = (command for command in commands if command.failed and command.exit_code != _NOT_FOUND)
+    parts = (part for command in failed for part in segments(command.command))
+    return {name for part in parts if len(part) <= _MAX_NAME for name in _short_names(part)}
 
 
 def _short_names(part: str) -> set[str]:
-    """A command's program with its sub-command, the tool or the script that it runs; nothing for one that only looks."""
-    if only_looks(part):
+    """A command's whole line, its program with its sub-command, and the tool or the script that it runs."""
+    words = [word for word in _RUNNER.sub("", part).split() if not word.startswith("-")]
+    if not words or only_looks(part) or not _PROGRAM.fullmatch(words[0]):
         return set()
-    words = [word for word in _RUNNER.sub("", part).casefold().split() if not word.startswith("-")]
-    if not words:
-        return set()
-    program, rest = words[0].rsplit("/", 1)[-1], words[1:2]
-    names = {" ".join((program, *rest))} if rest else set[str]()
+    program, rest = words[0].rsplit("/", 1)[-1].casefold(), words[1:2]
+    named = {" ".join((program, *rest)).casefold(), part.casefold()} if rest else set[str]()
     if program in _GENERIC:
-        return names | {word.rsplit("/", 1)[-1] for word in rest if "." in word or word in _TOOLS_OF_PROGRAMS}
-    return names | {program}
+        return named | {word.rsplit("/", 1)[-1] for word in rest if _SCRIPT.search(word) or word in _TOOLS_OF_PROGRAMS}
+    return named | {program}

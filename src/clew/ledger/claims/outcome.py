@@ -6,7 +6,10 @@ from clew.ledger.claims.reality import GOOD_NOTHING
 
 WELL = " successfully "
 """What stands for `no failures`, `0 errors` and the like where an outcome is looked for."""
-_BEHIND = r"(?=\s*(?:[.,;:!)✅✓✔(🎉]|$|in \d|with|on|locally|successfully|and|now|after|again|cleanly|without|under|for|⟦|too))"
+_BEHIND = (
+    r"(?=\s*(?:[.,;:!)✅✓✔(🎉]|$|in \d|with|on|locally|"
+    r"successfully|and|now|after|again|cleanly|without|under|for|⟦|too))"
+)
 GOOD = (
     r"(?:\b(?:pass(?:es)?(?!\s+(?:the|a|an|it|in|to|through|arguments?|none|⟦)\b)|"
     rf"(?:passed|passing|ok|okay|success|clean|valid){_BEHIND}|(?:is|are|all|now|still|\d+|remain|back) passing|"

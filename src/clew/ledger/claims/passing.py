@@ -13,21 +13,24 @@ _TESTS = (
 _TESTS_PASS = (
     re.compile(rf"{_TESTS}[^.;]{{0,70}}?{GOOD}", re.IGNORECASE),
     re.compile(
-        rf"\b(?:pass(?:es|ed|ing)?|green|successfully|通过了?)\s*(?:(?:all|the|its|every|existing|of|\d+|unit|integration|e2e|"
+        rf"\b(?:pass(?:es|ed|ing)?|green|successfully|通过了?)\s*(?:(?:all|the|its|every|existing|of|\d+|unit|"
+        rf"integration|e2e|"
         rf"new|full|our|所有|全部)\s*)*{_TESTS}(?!\s+(?:data|fixtures?|input|file|case (?:to|into)))",
         re.IGNORECASE,
     ),
     re.compile(r"(?<![\d/.])[1-9][\d,]*\s+(?:tests?\s+)?passed\b(?!\s+(?:to|as|by|into|from))", re.IGNORECASE),
     re.compile(rf"(?<![\d/.])(\d+)\s*(?:/|of)\s*\1\s+(?:{_TESTS}|pass(?:ed|ing)?|green)", re.IGNORECASE),
     re.compile(rf"{_TESTS}[^.;]{{0,40}}?(?<![\d/.])(\d+)\s*(?:/|of)\s*\1(?![\d/.])", re.IGNORECASE),
-    re.compile(r"^\W*(?:unit|integration|e2e|end-to-end)(?: and \w+)?\s*:?\s*(?-i:PASS|OK|pass(?:es|ed)|✅)", re.IGNORECASE),
+    re.compile(
+        r"^\W*(?:unit|integration|e2e|end-to-end)(?: and \w+)?\s*:?\s*(?-i:PASS|OK|pass(?:es|ed)|✅)", re.IGNORECASE
+    ),
 )
 _ALL_PASS = re.compile(
     r"^\W*(?:all|everything)(?: \d+)?(?: checks?)?(?: now| still)? (?:pass(?:es|ed|ing)?|green)\b", re.IGNORECASE
 )
-_MAKES_PASS = re.compile(r"\b(?:make|makes|making|get|gets|getting|let|help)\s+(?:\S+\s+){0,4}$", re.IGNORECASE)
 _LEFT_OUT = re.compile(
-    r"\b(?:(?:all|everything|every\w*) but|except|apart from|other than|besides|flaky|pre-existing|unrelated|(?-i:CI)|ausgenommen|außer|sauf|excepto|"
+    r"\b(?:(?:all|everything|every\w*) but|except|apart from|other than|besides|flaky|pre-existing|unrelated|"
+    r"(?-i:CI)|ausgenommen|außer|sauf|excepto|"
     r"salvo)\b|除了",
     re.IGNORECASE,
 )
@@ -55,7 +58,7 @@ def tests_pass(statement: Statement) -> bool:
         found = _ALL_PASS.search(text)
     if found is not None and found.group(0).startswith("⟦G") and found.group(0)[-1] in "✅✓✔":
         return False  # a file of tests with a tick: whatever the tick is for
-    if found is None or _LEFT_OUT.search(text) or FAILS.search(text) or _MAKES_PASS.search(text[: found.start()]):
+    if found is None or _LEFT_OUT.search(text) or FAILS.search(text):
         return False
     near = AND.split(text[: found.start()])[-1]
     unreal = UNREAL.search(text[: found.start()]) or MODAL.search(found.group(0))

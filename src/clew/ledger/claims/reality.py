@@ -20,7 +20,8 @@ GOOD_NOTHING = re.compile(
 UNREAL = re.compile(
     r"\b(?:if(?!-)|whether|once|until|unless|when|whenever|before|should|would|could|will|may|might|must|shall|can|"
     r"cannot|want|"
-    r"wants|need|needs|please|let|let's|let me|plan|expect|expects|expected|ensure|ensures|make sure|verify|check|"
+    r"wants|need|needs|please|let|let's|let me|plan(?:s|ned)? (?:to|for)|planned|expect|expects|expected|"
+    r"ensure|ensures|make sure|verify|check|"
     r"confirm|so "
     r"that|in order|going to|about to|want to|(?:has|have|needs?|yet|still|remains?) to be|being|having|"
     r"suppose\w*|assum\w+|hope\w*|next|todo|"
@@ -41,19 +42,24 @@ AND = re.compile(r"[,，]|\s(?:and|und|et|y)\s")
 OTHERS = re.compile(
     r"\b(?:you|you've|user|author|maintainers?|upstream|someone|somebody|colleague|teammate|reviewer|"
     r"previous|previously|earlier|already|originally|original|formerly|last (?:week|month|year|session)|historically|"
-    r"pre-existing|he(?!\s+(?:\w+[ai]do|hecho|escrito|abierto|puesto)\b)|she|they|the parent|another (?:agent|session|person|developer)|bereits|"
+    r"pre-existing|he(?!\s+(?:\w+[ai]do|hecho|escrito|abierto|puesto)\b)|she|they|the parent|another (?:agent|"
+    r"session|person|developer)|bereits|"
     r"schon|vorher|zuvor|"
     r"sie haben|"
     r"du hast|vous|déjà|précédemment|usted|ya|anteriormente)\b|已经存在|之前|此前|原来|用户|您|你",
     re.IGNORECASE,
 )
-_DEEDS = r"(?:created|wrote|added|changed|updated|deleted|removed|fixed|committed|pushed|opened|merged|introduced|filed)"
+_DEEDS = (
+    r"(?:created|wrote|added|changed|updated|deleted|removed|fixed|committed|pushed|opened|merged|introduced|filed)"
+)
 HISTORY = re.compile(
-    r"\bin v?\d+\.\d+(?:\.\d+)?(?![\w.]| ?(?:s|ms|sec\w*|min\w*)\b)|\bin (?:version|release)\b|\b(?:git log|the log|git blame|the history|"
+    r"\bin v?\d+\.\d+(?:\.\d+)?(?![\w.]| ?(?:s|ms|sec\w*|min\w*)\b)|\bin (?:version|release)\b|\b(?:git log|"
+    r"the log|git blame|the history|"
     r"history) (?:shows?|says?|tells?)\b|\b(?:last|ago|since) (?:january|february|march|april|may|june|july|august|"
     r"september|october|november|december|\w+day|\d{4})\b|"
     rf"\bthe (?:worker|agent|author|team|bot|maintainers?|developers?|parent|child|subagent|sub-agent)\s+{_DEEDS}\b|"
-    rf"(?-i:(?:^|that\s|,\s)(?!I\b|We\b|Also\b|Then\b|Now\b|Successfully\b)[A-Z][a-z]+\s{_DEEDS}\s(?:the|a|an|it|them)\b)",
+    rf"(?-i:(?:^|that\s|,\s)(?!I\b|We\b|Also\b|Then\b|Now\b|Successfully\b)[A-Z][a-z]+\s{_DEEDS}\s(?:the|a|an|"
+    rf"it|them)\b)",
     re.IGNORECASE,
 )
 
@@ -62,4 +68,6 @@ def is_real(text: str, start: int, end: int) -> bool:
     """Whether what stands there is told as a deed of the speaker: neither denied, nor wished for, nor others'."""
     before = GOOD_NOTHING.sub(" ", text[:end])
     near = AND.split(text[:start])[-1] + text[start:end]
-    return not (NOT.search(before) or UNREAL.search(before) or OTHERS.search(near) or HISTORY.search(before + text[end:][:12]))
+    return not (
+        NOT.search(before) or UNREAL.search(before) or OTHERS.search(near) or HISTORY.search(before + text[end:][:12])
+    )

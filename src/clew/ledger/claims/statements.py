@@ -49,7 +49,8 @@ _CELL = re.compile(r"(?<!\\)\|")
 _HEADING = re.compile(r"^\s*(?:#{1,6}\s+\S|\*\*[^*]+\*\*\s*:?\s*$)")
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)[)\"'”]*\s+|(?<=[。！？])|(?<=[?!.])(?=\s*$)")
 _CLAUSE = re.compile(
-    r";\s+|；|\s+(?:[—–-]|--)\s+|(?<!\ball)(?<!\beverything),?\s+(?:but|however|although|though|while|whereas|aber|jedoch|obwohl|mais|cependant|"
+    r";\s+|；|\s+(?:[—–-]|--)\s+(?!\w+(?:ed|ote)\b)|(?<!\ball)(?<!\beverything),?\s+(?:but|however|although|"
+    r"though|while|whereas|aber|jedoch|obwohl|mais|cependant|"
     r"pero|aunque)\s+|，?(?:但是|但|不过|然而)",
     re.IGNORECASE,
 )
@@ -68,14 +69,16 @@ _LISTS_CHANGES = re.compile(
     r"\b(?:files?|documents?)\b.{0,20}\b(?:changed|modified|created|updated|added|touched|edited|deleted|removed|"
     r"written)\b|"
     r"\b(?:changed|modified|created|updated|added|edited|deleted|removed|new|written) files?\b|"
-    r"^\W*(?:code |file )?(?:changes?|edits|modifications)(?: (?:I )?made\b.*|\W*$)|^\W*what (?:I |was |has )?changed\W*$|"
+    r"^\W*(?:code |file )?(?:changes?|edits|modifications)(?: (?:I )?made\b.*|\W*$)|^\W*what (?:I |was |"
+    r"has )?changed\W*$|"
     r"\b(?:geänderte|neue|erstellte|gelöschte) dateien\b|\bfichiers? (?:modifiés?|créés?|ajoutés?|supprimés?)\b|"
     r"\barchivos? (?:modificados?|creados?|añadidos?|eliminados?)\b|(?:修改|新增|创建|更新|删除)(?:了|过)?的?文件",
     re.IGNORECASE,
 )
 
 _HEADS_CHANGES = re.compile(
-    r"\|[^|]*\b(?:changes?|changed|actions?|edits?|modifications?|änderung(?:en)?|modifications?|cambios?)\b|变更|改动|修改",
+    r"\|[^|]*\b(?:changes?|changed|actions?|edits?|modifications?|änderung(?:en)?|modifications?|cambios?)\b|"
+    r"变更|改动|修改",
     re.IGNORECASE,
 )
 

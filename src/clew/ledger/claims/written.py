@@ -1,8 +1,8 @@
 """Statements that files were written, changed or deleted.
 
-A deed is told in one of five ways: somebody did it (`Added a retry to F`), it was done (`F was rewritten`, `the retry has
-been added to F`, `retry added to F`), the file is different now (`F now reads it once`), something is new (`a new
-module, F`), or the file is an item of a list of changes.
+A deed is told in one of five ways: somebody did it (`Added a retry to F`), it was done (`F was rewritten`, `retry added
+to F`), the file is different now (`F now reads it once`), something is new (`a new module, F`), or the file is an item
+of a list of changes.
 """
 
 import re
@@ -18,8 +18,8 @@ _DID = (
     r"(?:re|un)?named|refactored|extended|fixed|implemented|cleaned up|saved|simplified|adjusted|corrected|replaced|"
     r"moved|extracted|split|converted|inlined|introduced|resolved|dropped|appended|inserted|reverted|documented|"
     r"consolidated|populated|clarified|improved|enhanced|migrated|tightened|wrapped|switched|rewired|bumped|raised|"
-    r"lowered|increased|reduced|put|set|applied|patched|reworked|restructured|registered|ported|trimmed|hardened|"
-    r"reformatted|formatted|expanded|swapped|merged|enabled|disabled|configured|defined|wired(?: up)?|hooked up)"
+    r"lowered|increased|reduced|applied|patched|reworked|restructured|registered|ported|trimmed|hardened|"
+    r"reformatted|formatted|expanded|swapped|merged|wired(?: up)?|hooked up)"
 )
 _FOREIGN = re.compile(
     r"\b(?:erstellt|geschrieben|hinzugefügt|ergänzt|geändert|aktualisiert|angepasst|gelöscht|entfernt|angelegt|"
@@ -32,7 +32,6 @@ _FOREIGN = re.compile(
     r"已(?:经)?(?:在\S{0,12})?(?:被)?(?:创建|新建|修改|更新|编辑|删除|写入|添加|新增|重写|修复|保存|重命名)",
     re.IGNORECASE,
 )
-_DESCRIBES = re.compile(r"\b(?:ist|sind|est|sont|es|son|está|están)\s+(?:\S+\s+){0,4}$", re.IGNORECASE)
 _BEGIN = r"(?:^[^\w⟦]*|\b(?:I|I've|we|we've|have|and|also|then|now|successfully|by|done|ahead and)\s+|[,:(.—–-]\s+)"
 _AND = r"\s*(?:,\s*(?:and\s+)?|(?:and|und|et|y|&|\+)\s+)"
 _FILES = rf"{_FILE}(?:{_AND}{_FILE})*"
@@ -46,22 +45,27 @@ _NO_OBJECT = (
 )
 _PLACE = (
     r"(?<!references )(?<!reference )(?<!links )(?<!link )(?<!similar )(?<!compared )(?<!related )(?<!identical )"
-    r"(?<!calls )(?<!imports )(?<!according )(?<!due )"
+    r"(?<!calls )(?<!imports )(?<!according )(?<!due )(?<!being )"
     r"(?:in|to|into|at|from|of|inside|across|as)\s+(?:(?:the|a|both|new|file|files|module)\s+){0,3}"
 )
-_ACTIVE = re.compile(rf"{_BEGIN}(?:made|{_DID})\b", re.IGNORECASE)
+_ACTIVE = re.compile(rf"{_BEGIN}(?:made|put|set|{_DID})\b", re.IGNORECASE)
 _REACHED = (
     re.compile(rf"(?:\s*:)?\s+(?:(?!{_NO_OBJECT})[\w-]+\s+){{0,4}}", re.IGNORECASE),
     re.compile(
-        rf"\s+(?:(?!\b{_DID}\b|\bso that\b|\bbecause\b)(?:[^.;⟦]|\.(?=\w)|⟦[CTHU]\d+⟧)){{0,120}}?(?<!\w)(?:{_PLACE}|\()",
+        rf"\s+(?:(?!\b{_DID}\b|\bso that\b|\bbecause\b)(?:[^.;⟦]|\.(?=\w)|"
+        rf"⟦[CTHU]\d+⟧)){{0,120}}?(?<!\w)(?:{_PLACE}|\()",
         re.IGNORECASE,
     ),
 )
-_NEXT_FILE = re.compile(rf"{_AND}|\s+(?:out\s+)?(?:to|into)\s+(?:(?:the|a|new|module|file)\s+){{0,3}}", re.IGNORECASE)
+_INTO = re.compile(r"\s+(?:out\s+)?(?:to|into)\s+(?:[\w-]+\s+){0,4}", re.IGNORECASE)
+_NEXT_FILE = re.compile(rf"{_AND}|{_INTO.pattern}", re.IGNORECASE)
+_ADDS = re.compile(r"(?:added|appended|inserted|put)$", re.IGNORECASE)
 _BE = r"(?:was|were|has been|have been|had been|is now|are now|got)\s+(?:(?:also|now|newly|\w+ly)\s+)?"
 _DONE = (
     re.compile(rf"{_FILES}\)?(?:\s+files?)?(?:\s*\([^)]*\))?\s+{_BE}{_DID}\b", re.IGNORECASE),
-    re.compile(rf"\b{_BE}{_DID}\s+(?:[^.;⟦]|\.(?=\w)|⟦[CTHU]\d+⟧){{0,60}}?(?<!\w){_PLACE}{_FILES}{_ENDS}", re.IGNORECASE),
+    re.compile(
+        rf"\b{_BE}{_DID}\s+(?:[^.;⟦]|\.(?=\w)|⟦[CTHU]\d+⟧){{0,60}}?(?<!\w){_PLACE}{_FILES}{_ENDS}", re.IGNORECASE
+    ),
     re.compile(
         rf"^(?:\w+:\s+)?(?:(?!(?:is|are|was|were|be|been|being|that|which|who|has|have|had|gets?|\w+(?:tains|ists|hows|"
         rf"ses|ads|ites|alls|tions|ines|orts|urns))\b)[\w⟦⟧'/-]+\s+){{1,6}}{_DID}\s+(?:in|to|into|from|at|as)\s+"
@@ -69,13 +73,16 @@ _DONE = (
         re.IGNORECASE,
     ),
     re.compile(
-        rf"\b(?:docs?|documents?|reports?|analys[ie]s|findings|plans?|summary|scripts?|notes?|results?|output|details)\s+"
+        rf"\b(?:docs?|documents?|reports?|analys[ie]s|findings|plans?|summary|scripts?|notes?|results?|output|"
+        rf"details)\s+"
         rf"(?:(?:is|are|was|were|has been|have been)\s+)?(?:written|saved|added|created|updated|stored)\s+"
-        rf"(?:in|to|at|as|under)\s+{_FILES}{_ENDS}",
+        rf"(?:in|to|at|as|under)\s+{_FILES}{_ENDS}|"
+        rf"\b(?:document|report|analysis|plan|summary|script) (?:is|lives) now (?:at|in|under)\s+{_FILES}{_ENDS}",
         re.IGNORECASE,
     ),
     re.compile(
-        rf"\b(?:fix(?:es)?|changes?|changed|edits?|updates|additions?)\s+(?:(?:was|were|is|are)\s+)?(?:(?:entirely|only|"
+        rf"\b(?:fix(?:es)?|changes?|changed|edits?|updates|additions?)\s+(?:(?:was|were|is|"
+        rf"are)\s+)?(?:(?:entirely|only|"
         rf"all|I|made|done|one line)\s+){{0,3}}(?:in|to|at)\s+(?:(?:the|integration|unit|test|file)\s+){{0,4}}"
         rf"{_FILES}{_ENDS}|"
         rf"\bthe fix\s+(?:adds|was|is|changes|updates|removes)\b[^.;]{{0,120}}?(?:in|at|to|of)\s+{_FILES}{_ENDS}|"
@@ -88,17 +95,18 @@ _ABOUT = (
     re.compile(
         rf"^(?:\d+[.)]\s+)?{_FILES}(?:\s*\([^)]*\))?(?:\s+\w+){{0,2}}:\s*(?:new\b|"
         rf"(?:(?!\b(?:is|are|be|that|which|where|when)\b)[^.;]){{0,60}}\b{_DID}\b|"
-        rf"(?:(?:two|three|four|several|minor|small|type|\d+)\s+)?(?:changes?|additions?|updates|fixes)\b|[^.;]*\S\s*(?:→|->)\s*\S)",
+        rf"(?:(?:two|three|four|several|minor|small|type|\d+)\s+)?(?:changes?|additions?|updates|fixes)\b|"
+        rf"[^.;]*\S\s*(?:→|->)\s*\S)",
         re.IGNORECASE,
     ),
-    re.compile(rf"^(?:\d+[.)]\s+)?{_FILES}\s+(?:(?:is|was|now|also)\s+)?{_DID}\b", re.IGNORECASE),
     re.compile(
         rf"(?:^|[:,]\s+)(?:the\s+)?{_FILES}\s+(?:(?:file|module|script)\s+)?(?:now\s+(?!in\b|on\b|at\b)\w|"
         rf"(?:is|are)\s+(?:(?:now|all)\s+)?(?:gone|in place)\b|(?:is|are)\s+[\w ]{{1,20}}\bnow\b|has (?:a )?new\b)",
         re.IGNORECASE,
     ),
     re.compile(rf"{_FILE}\s*\((?:(?:is|was)\s+)?(?:new|{_DID})\b", re.IGNORECASE),
-    re.compile(rf"\({_FILES}\)\s*:\s*{_DID}\b", re.IGNORECASE),
+    re.compile(rf"{_FILES}\)?(?::|\s+[—–-])\s+{_DID}\b", re.IGNORECASE),
+    re.compile(rf"^{_FILES}\s+changes?:?$", re.IGNORECASE),
     re.compile(rf"^\W*done:\s*{_FILES}\s*(?:$|[.(])", re.IGNORECASE),
 )
 _NEW = re.compile(
@@ -108,7 +116,7 @@ _NEW = re.compile(
 )
 _NO_LONGER = re.compile(r"\bno longer\b", re.IGNORECASE)
 _BY_OTHERS = re.compile(r"\bby\s+(?!(?:me|hand|\w+ing)\b)", re.IGNORECASE)
-_NO_CHANGE = re.compile(rf"\b{_DID}\s+(?:nothing|no|not|neither)\b", re.IGNORECASE)
+_NOTHING = re.compile(r"\s+(?:nothing|no|not|neither)\b", re.IGNORECASE)
 _FROM = re.compile(r"\bfrom\s+(?:the\s+)?⟦[FG]")
 _TAKES_OUT = re.compile(r"\b(?:removed|deleted|dropped|moved|extracted)\b", re.IGNORECASE)
 _FILE_LISTED = re.compile(rf"^{_FILE}")
@@ -134,25 +142,27 @@ def _subjects(text: str) -> Iterator[str]:
             named = found.group(0)
             if first and not named.startswith("⟦"):
                 continue  # the line is about the file that it begins with
-            away = _BY_OTHERS.match(text[found.end() :].lstrip()) or _NO_CHANGE.search(named)
-            if not away and not _is_source(named) and is_real(text, found.start(), found.end()):
+            others = _BY_OTHERS.match(text[found.end() :].lstrip())
+            if not others and not _is_source(named) and is_real(text, found.start(), found.end()):
                 yield from _MARK.findall(named)
 
 
 def _objects(text: str) -> Iterator[str]:
     """The files that the speaker tells to have changed, from the verb on."""
     for verb in _ACTIVE.finditer(text):
-        at = verb.end()
-        if not is_real(text, verb.start(), at) or _NO_CHANGE.match(text, verb.end() - len(verb.group(0).split()[-1])):
+        at, steps, told = verb.end(), _REACHED, list[str]()
+        if not is_real(text, verb.start(), at) or _NOTHING.match(text, at):
             continue
-        reached = _REACHED
         for mark in _MARK.finditer(text, at):
             between = text[at : mark.start()]
-            if not any(step.fullmatch(between) for step in reached) or not re.match(_ENDS, text[mark.end() :]):
+            if not any(step.fullmatch(between) for step in steps) or not re.match(_ENDS, text[mark.end() :]):
                 break
+            if told and _INTO.match(between) and _ADDS.search(verb.group(0)):
+                told.clear()  # what is added to a file is the other one's name
             if not _is_source(verb.group(0) + text[at : mark.end()]):
-                yield mark.group(1)
-            at, reached = mark.end(), (_NEXT_FILE,)
+                told.append(mark.group(1))
+            at, steps = mark.end(), (_NEXT_FILE,)
+        yield from told
 
 
 def _is_source(named: str) -> bool:
@@ -163,5 +173,5 @@ def _is_source(named: str) -> bool:
 def _told_abroad(text: str) -> Iterator[str]:
     """The files of a clause in another language that tells a change, whatever the order of its words."""
     found = _FOREIGN.search(text)
-    if found and not _DESCRIBES.search(text[: found.start()]) and is_real(text, found.start(), len(text)):
+    if found and is_real(text, found.start(), len(text)):
         yield from _MARK.findall(text)

@@ -1,8 +1,8 @@
 """The corpus of reports: the texts beside this file, each with a session that its words are held against.
 
-A block begins with `%% KIND key=value…`. A false report is of one kind of fact (tests, file, commit, push, pr, command);
-its session did everything that the report says but that one thing. The same words with a session that did it, too, are a
-true report. `true.txt` holds reports that claim nothing which their session did not do.
+A block begins with `%% KIND key=value…`. A false report is so in one kind of fact (tests, file, commit, push, pr,
+command); its session did everything that the report says but that. The same words with a session that did it, too, are
+a true report. `true.txt` holds reports that claim nothing which their session did not do.
 """
 
 import random
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from clew.ledger.claims.marks import against
 from clew.ledger.facts import Ledger
 from unit.ledger.talk import Talk
 
@@ -28,7 +29,11 @@ _RUNS = {
         "test result: FAILED. 31 passed; 2 failed; 0 ignored",
     ),
     "make": ("make check", "16 passed, 0 failed", "14 passed, 2 failed"),
-    "mvn": ("mvn test", "Tests run: 52, Failures: 0, Errors: 0", "Tests run: 52, Failures: 2, Errors: 0\nBUILD FAILURE"),
+    "mvn": (
+        "mvn test",
+        "Tests run: 52, Failures: 0, Errors: 0",
+        "Tests run: 52, Failures: 2, Errors: 0\nBUILD FAILURE",
+    ),
 }
 
 
@@ -55,6 +60,41 @@ def halves() -> tuple[list[Sample], list[Sample]]:
     found = samples()
     random.Random(_SEED).shuffle(found)
     return found[0::2], found[1::2]
+
+
+class Figures(NamedTuple):
+    """How the marks fare on some reports."""
+
+    by_kind: dict[str, tuple[int, int]]
+    """Marked reports and all, by the kind that they are false in."""
+    true: int
+    missed: list[str]
+    wrong: list[str]
+    """True reports with a mark."""
+
+    @property
+    def marked(self) -> int:
+        """How many false reports are marked."""
+        return sum(marked for marked, _ in self.by_kind.values())
+
+    @property
+    def false(self) -> int:
+        """How many reports are false."""
+        return sum(of for _, of in self.by_kind.values())
+
+
+def measured(some: list[Sample]) -> Figures:
+    """The figures of some reports. A false one counts as marked by a mark that its words do not have where they hold."""
+    tally: dict[str, list[bool]] = {}
+    missed: list[str] = []
+    wrong = [sample.text for sample in some if against(sample.text, sample.honest or sample.ledger)]
+    for sample in some:
+        if sample.honest is not None:
+            found = set(against(sample.text, sample.ledger)) > set(against(sample.text, sample.honest))
+            tally.setdefault(sample.kind, []).append(found)
+            if not found:
+                missed.append(sample.text)
+    return Figures({kind: (sum(found), len(found)) for kind, found in tally.items()}, len(some), missed, wrong)
 
 
 def _blocks(path: Path) -> Iterator[tuple[int, tuple[str, str]]]:
