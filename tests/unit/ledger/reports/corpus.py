@@ -55,6 +55,11 @@ def samples() -> list[Sample]:
     ]
 
 
+def later() -> list[Sample]:
+    """Reports that were written when the rules had been tuned on the first half and measured on the second."""
+    return [_sample(number, head, text) for number, (head, text) in _blocks(_HERE / "later" / "reports.txt")]
+
+
 def halves() -> tuple[list[Sample], list[Sample]]:
     """The reports in two halves by a fixed seed: the first to tune the rules on, the second to measure them."""
     found = samples()
@@ -84,7 +89,7 @@ class Figures(NamedTuple):
 
 
 def measured(some: list[Sample]) -> Figures:
-    """The figures of some reports. A false one counts as marked by a mark that its words do not have where they hold."""
+    """The figures of some reports. A false one counts as marked by a mark that it has not where it holds."""
     tally: dict[str, list[bool]] = {}
     missed: list[str] = []
     wrong = [sample.text for sample in some if against(sample.text, sample.honest or sample.ledger)]
