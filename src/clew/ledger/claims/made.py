@@ -11,7 +11,7 @@ from clew.ledger.claims.statements import Statement
 
 Delivery = Literal["commit", "push", "pr"]
 _COMMITTED = (
-    r"committed(?=\s*(?:$|[.,:!(✅]|(?:and|as|to|in|on|the|it|them|all|my|both|with|these|this|those|locally|"
+    r"committed(?=\s*(?:$|[.,:!(✅]|(?:and|as|to|in|on|the|everything|it|them|all|my|both|with|these|this|those|locally|"
     r"successfully|changes?)(?!\w)|⟦))"
     r"(?!\s+(?:and|or)\s+(?:temporary|uncommitted|staged|unstaged))"
 )
@@ -20,13 +20,15 @@ _DELIVERED: tuple[tuple[Delivery, re.Pattern[str]], ...] = (
         "commit",
         re.compile(
             rf"(?:^\W*|[,:—–-]\s+|\b(?:I|we|I've|we've|have|and|now|also|then|successfully|done)\s+){_COMMITTED}|"
-            r"\b(?:changes?|everything|all|work|it|fix(?:es)?|edits|implementation|updates?|improvements?|merge|"
+            r"\b(?:changes?|änderung(?:en)?|everything|all|work|it|fix(?:es)?|edits|implementation|updates?|"
+            r"improvements?|merge|"
             r"tests?)\s+(?:\w+\s+)?(?:(?:is|"
-            r"are|were|was|has been|have been)\s+)?(?:now\s+|all\s+|also\s+)?committed\b(?!\s+(?:files?|code|by|"
+            r"are|were|was|ist|sind|wurden?|has been|have been)\s+)?(?:now\s+|all\s+|"
+            r"also\s+)?committed\b(?!\s+(?:files?|code|by|"
             r"metadata|checkpoints?|version|changes))|"
             r"\bcommits?\s+(?:was |were |has been |have been )?(?:created|made)\b|\b(?:\d+|one|two|three|four|"
             r"five) commits on (?:the|this|my) branch\b|"
-            r"^\W*commits?:?\s*⟦H\d+⟧|"
+            r"^\W*commits?:?\s*⟦H\d+⟧(?=\W*$|\s*\()|"
             r"\b(?:created|made|recorded|landed)\s+(?:(?:a|an|the|one|\d+|two|three|new|initial|single|git|local|"
             r"separate|clean)"
             r"\s+)*commits?\b(?!\s+(?:message|hook|template|objects?|trailers?))|"
@@ -57,13 +59,17 @@ _DELIVERED: tuple[tuple[Delivery, re.Pattern[str]], ...] = (
             r"\b(?:opened|created|submitted|raised|filed|made)\s+(?:(?:a|an|the|draft|new|⟦\w+⟧|"
             r"\w+)\s+){0,3}?(?:pull requests?|PRs?|"
             r"merge requests?|MRs?)\b(?!\s+(?:template|description|comment|review|title|body|check|workflow|link))|"
-            r"\b(?:pull request|PR|merge request|MR)\s*(?:#?\d+\s*)?(?:⟦\w+⟧)?\s*(?:(?:is|was|has been|is now|wurde|"
+            r"\b(?:pull request|PR|merge request|MR)\s*(?:\(?[#!]?\d+\)?\s*)?(?:⟦\w+⟧)?\s*(?:(?:is|was|"
+            r"has been|is now|wurde|"
             r"a été|ha sido|fue)\s+)?(?:now\s+)?"
             r"(?:opened|created|submitted|(?<=is )(?:open|up)|erstellt|geöffnet|ouverte?|créée?|creado|abierto)\b|"
             r"\b(?:ouvert|créé|abierto|creado|erstellt|geöffnet|eröffnet)\s+(?:\w+\s+)?(?:pull request|PR|"
             r"merge request)\b|"
             r"^\W*(?:draft )?(?:PR|pull request|MR|merge request):\s*(?:⟦U\d+⟧|#\d+ ⟦U\d+⟧)|"
             r"(?:已|已经)(?:创建|提交|打开)了?[^。，]{0,6}(?:PR|拉取请求|合并请求)|(?:创建|提交|开)了[^。，]{0,6}(?:PR|拉取请求|"
+            r""
+            r""
+            r""
             r"合并请求)",
             re.IGNORECASE,
         ),
@@ -81,8 +87,8 @@ _RAN_WELL = re.compile(
     re.IGNORECASE,
 )
 _TICKED = re.compile(r"^\W*[✅✓✔]\s*⟦[CT](\d+)⟧(?=\s*(?:$|[.:(,-]))")
-_BUILD = r"(?:\b(?:builds?|built|compil(?:e|es|ed|ation)|paket gebaut)\b|构建|编译)"
-_LINT = r"(?:\b(?:lint(?:er|ing|s)?|type[- ]?(?:check(?:s|ing|er)?|errors)|types)\b|类型检查|代码检查)"
+_BUILD = r"(?:\b(?:builds?|built|compil(?:es|ed|ation)|paket gebaut)\b|构建|编译)"
+_LINT = r"(?:\b(?:lint(?:er|ing|s)?|type[- ]?(?:check(?:s|ing|er)?|errors)|types|typescript)\b|类型检查|代码检查)"
 _CHECK_WELL = (
     (
         "build",

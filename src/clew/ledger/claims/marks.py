@@ -31,7 +31,8 @@ _WRITES_MANY = re.compile(
     r"\b(?:python3?|node|ruby|perl)\b[^\n]*(?:<<|\s-c\b|\s-e\b|\s-p?i).*(?:write|rename|unlink|remove|copy|s/)|"
     r"\bgit\s+(?:-C\s+\S+\s+)?(?:apply|merge|cherry-pick|revert|am|clone)(?![\w-])|\bgenerate\b|codegen|"
     r"(?<![\w./-])patch\s+(?:-|<)|"
-    r"\bunzip\b|\btar\s|\brsync\b|"
+    r"\b(?:prettier|eslint|ruff|biome)\b.*\s--?(?:write|fix|w)\b|\b(?:ruff|cargo|dart|mix|terraform) (?:fmt|format)\b|"
+    r"(?<![\w./-])(?:black|isort|gofmt|goimports|rustfmt)\s(?!.*--check)|\bunzip\b|\btar\s|\brsync\b|"
     r"\bcp\s+-\w*[ra]|\b(?:npm|pnpm|yarn|bun)\s+(?:init|create)\b|\bcargo\s+(?:init|new)\b",
     re.DOTALL,
 )
@@ -48,6 +49,10 @@ _NOT_FOUND = 127
 _RUNNER = re.compile(
     r"^(?:(?:npx|bunx|uvx|uv run|poetry run|pipenv run|bundle exec|python3? -m|sudo|time|env|\w+=\S*)\s+)+"
 )
+_GENERIC_WORDS = """
+    python python3 node bash sh ruby perl php java make npm pnpm yarn bun go cargo docker git gh kubectl uv pip dotnet
+    rm mv cp mkdir touch chmod cd ls cat echo test which time env open run task just build
+"""
 _GENERIC_WORDS = """
     python python3 node bash sh ruby perl php java make npm pnpm yarn bun go cargo docker git gh kubectl uv pip dotnet
     rm mv cp mkdir touch chmod cd ls cat echo test which time env open run task just build

@@ -12,7 +12,8 @@ _BEHIND = (
 )
 GOOD = (
     r"(?:\b(?:pass(?:es)?(?!\s+(?:the|a|an|it|in|to|through|arguments?|none|⟦)\b)|"
-    rf"(?:passed|passing|ok|okay|success|clean|valid){_BEHIND}|(?:is|are|all|now|still|\d+|remain|back) passing|"
+    rf"(?:passed|passing|ok|okay|clean|valid){_BEHIND}|success(?=\s*(?:[.:!)]|$))|(?:is|are|all|now|still|\d+|"
+    rf"remain|back) passing|"
     r"succeed(?:s|ed)?|successful(?:ly)?|green|happy|works|worked|flawless(?:ly)?|"
     r"(?:is|was|are|were|all|reports?|comes? back|came back|stays?) (?:clean|valid|ok|fine|green)|"
     r"(?:exit(?:s|ed)?|return(?:s|ed)?)(?: with)?(?: exit)?(?: code| status)? (?:0|zero)\b|exit (?:code|status) 0|"
@@ -24,14 +25,14 @@ GOOD = (
     r"pasan?|pasaron|pasado|en verde|correct[ao]s|correctamente|exitos[ao]s?|con éxito)\b|"
     r"(?<!\w)(?-i:PASS|OK)(?!\w)|成功|通过|全绿|✅|✓|✔)"
 )
+_DOWN_TO_NONE = re.compile(r"\bfrom [1-9]\d* \w+ to (?:0|zero|none)\b", re.IGNORECASE)
 _FAILED_BEFORE = re.compile(
     r"\b(?:that|which)\s+(?:had|used to|were|was|previously)(?:\s+(?:been|to))?\s+(?:fail(?:ed|ing)?|red|broken)|"
-    r"\b(?:previously |formerly )?failing(?=\s+(?:\w+\s+)?(?:tests?|specs?|⟦[TG]\d+⟧)[^.;]{0,40}\b(?:now|pass\w*)\b)|"
-    r"\bfrom [1-9]\d* failures?(?= to (?:0|zero|none)\b)",
+    r"\b(?:previously |formerly )?failing(?=\s+(?:\w+\s+)?(?:tests?|specs?|⟦[TG]\d+⟧)[^.;]{0,40}\b(?:now|pass\w*)\b)",
     re.IGNORECASE,
 )
 
 
 def told(text: str) -> str:
     """The text with one word for `no failures` and without what failed before and is mended."""
-    return _FAILED_BEFORE.sub(" ", GOOD_NOTHING.sub(WELL, text))
+    return _FAILED_BEFORE.sub(" ", GOOD_NOTHING.sub(WELL, _DOWN_TO_NONE.sub(WELL, text)))

@@ -26,8 +26,11 @@ _TESTS_PASS = (
     ),
 )
 _ALL_PASS = re.compile(
-    r"^\W*(?:all|everything)(?: \d+)?(?: checks?)?(?: now| still)? (?:pass(?:es|ed|ing)?|green)\b", re.IGNORECASE
+    rf"^\W*(?:and )?(?:all|everything|they)\b(?:\s+(?:\d+|of them|checks?|now|still|all|were|are|is|"
+    rf"was)){{0,3}}\s+{GOOD}",
+    re.IGNORECASE,
 )
+_MAKES_PASS = re.compile(r"\b(?:make|makes|making|get|gets|getting|let|help)\s+(?:\S+\s+){0,4}$", re.IGNORECASE)
 _LEFT_OUT = re.compile(
     r"\b(?:(?:all|everything|every\w*) but|except|apart from|other than|besides|flaky|pre-existing|unrelated|"
     r"(?-i:CI)|ausgenommen|außer|sauf|excepto|"
@@ -58,7 +61,7 @@ def tests_pass(statement: Statement) -> bool:
         found = _ALL_PASS.search(text)
     if found is not None and found.group(0).startswith("⟦G") and found.group(0)[-1] in "✅✓✔":
         return False  # a file of tests with a tick: whatever the tick is for
-    if found is None or _LEFT_OUT.search(text) or FAILS.search(text):
+    if found is None or _LEFT_OUT.search(text) or FAILS.search(text) or _MAKES_PASS.search(text[: found.start()]):
         return False
     near = AND.split(text[: found.start()])[-1]
     unreal = UNREAL.search(text[: found.start()]) or MODAL.search(found.group(0))

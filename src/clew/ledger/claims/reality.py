@@ -58,7 +58,7 @@ HISTORY = re.compile(
     r"history) (?:shows?|says?|tells?)\b|\b(?:last|ago|since) (?:january|february|march|april|may|june|july|august|"
     r"september|october|november|december|\w+day|\d{4})\b|"
     rf"\bthe (?:worker|agent|author|team|bot|maintainers?|developers?|parent|child|subagent|sub-agent)\s+{_DEEDS}\b|"
-    rf"(?-i:(?:^|that\s|,\s)(?!I\b|We\b|Also\b|Then\b|Now\b|Successfully\b)[A-Z][a-z]+\s{_DEEDS}\s(?:the|a|an|"
+    rf"(?-i:(?:^|that\s|[,:]\s)(?!I\b|We\b|Also\b|Then\b|Now\b|Successfully\b)[A-Z]\w+\s{_DEEDS}\s(?:the|a|an|"
     rf"it|them)\b)",
     re.IGNORECASE,
 )

@@ -48,8 +48,11 @@ _ROW = re.compile(r"^\s*\|.*\|\s*$")
 _CELL = re.compile(r"(?<!\\)\|")
 _HEADING = re.compile(r"^\s*(?:#{1,6}\s+\S|\*\*[^*]+\*\*\s*:?\s*$)")
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)[)\"'”]*\s+|(?<=[。！？])|(?<=[?!.])(?=\s*$)")
+_SAME_THING = re.compile(r";\s+(?=(?:it|they)\b)")
+"""What goes on about the thing before it."""
 _CLAUSE = re.compile(
-    r";\s+|；|\s+(?:[—–-]|--)\s+(?!\w+(?:ed|ote)\b)|(?<!\ball)(?<!\beverything),?\s+(?:but|however|although|"
+    r";\s+|；|\s+(?:[—–-]|--)\s+(?!(?:\w+(?:ed|ote)|no|0|zero|success\w*|ok|clean|"
+    r"green)\b)|(?<!\ball)(?<!\beverything),?\s+(?:but|however|although|"
     r"though|while|whereas|aber|jedoch|obwohl|mais|cependant|"
     r"pero|aunque)\s+|，?(?:但是|但|不过|然而)",
     re.IGNORECASE,
@@ -171,7 +174,7 @@ class _Reader:
         names: list[str] = []
         plain = _masked(_QUOTED.sub(" ", _LINK.sub(_linked, line)), names, self._commands)
         plain = _NAME_FIRST.sub(r"\1: ", _EMPHASIS.sub("", _LEADERS.sub(": ", plain.lstrip("# "))).strip())
-        for sentence in _SENTENCE.split(plain):
+        for sentence in _SENTENCE.split(_SAME_THING.sub(", ", plain)):
             if sentence.rstrip(" )\"'").endswith(("?", "？")):
                 continue
             for clause in _CLAUSE.split(sentence[:_MAX_SENTENCE]):

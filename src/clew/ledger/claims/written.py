@@ -75,7 +75,7 @@ _DONE = (
     re.compile(
         rf"\b(?:docs?|documents?|reports?|analys[ie]s|findings|plans?|summary|scripts?|notes?|results?|output|"
         rf"details)\s+"
-        rf"(?:(?:is|are|was|were|has been|have been)\s+)?(?:written|saved|added|created|updated|stored)\s+"
+        rf"(?:(?:is|are|was|were|has been|have been)\s+)?(?:written|saved|added|created|updated)\s+"
         rf"(?:in|to|at|as|under)\s+{_FILES}{_ENDS}|"
         rf"\b(?:document|report|analysis|plan|summary|script) (?:is|lives) now (?:at|in|under)\s+{_FILES}{_ENDS}",
         re.IGNORECASE,
@@ -93,33 +93,42 @@ _DONE = (
 )
 _ABOUT = (
     re.compile(
-        rf"^(?:\d+[.)]\s+)?{_FILES}(?:\s*\([^)]*\))?(?:\s+\w+){{0,2}}:\s*(?:new\b|"
+        rf"^(?:\d+[.)]\s+)?{_FILES}(?:\s*\([^)]*\))?(?:\s+\w+){{0,2}}:\s*(?:new\b(?!.*:$)|"
         rf"(?:(?!\b(?:is|are|be|that|which|where|when)\b)[^.;]){{0,60}}\b{_DID}\b|"
         rf"(?:(?:two|three|four|several|minor|small|type|\d+)\s+)?(?:changes?|additions?|updates|fixes)\b|"
-        rf"[^.;]*\S\s*(?:→|->)\s*\S)",
+        rf"[^;]*\S\s*(?:→|->)\s*\S)",
         re.IGNORECASE,
     ),
     re.compile(
         rf"(?:^|[:,]\s+)(?:the\s+)?{_FILES}\s+(?:(?:file|module|script)\s+)?(?:now\s+(?!in\b|on\b|at\b)\w|"
-        rf"(?:is|are)\s+(?:(?:now|all)\s+)?(?:gone|in place)\b|(?:is|are)\s+[\w ]{{1,20}}\bnow\b|has (?:a )?new\b)",
+        rf"(?:is|are)\s+(?:(?:now|all)\s+)?(?:gone|in place)\b|(?:is|are)\s+[\w ]{{1,20}}\bnow\b|has (?:a )?new\b|"
+        rf"has an? (?:\w+ )?(?:entry|section|note|paragraph) (?:for|about|on) (?:it|this|that)\b)",
         re.IGNORECASE,
     ),
     re.compile(rf"{_FILE}\s*\((?:(?:is|was)\s+)?(?:new|{_DID})\b", re.IGNORECASE),
+    re.compile(rf"{_FILES}[^.;⟦]{{0,30}}?,?\s+(?:which|that)\s+I(?:'ve| have)?\s+(?:\w+\s+)?{_DID}\b", re.IGNORECASE),
     re.compile(rf"{_FILES}\)?(?::|\s+[—–-])\s+{_DID}\b", re.IGNORECASE),
     re.compile(rf"^{_FILES}\s+changes?:?$", re.IGNORECASE),
     re.compile(rf"^\W*done:\s*{_FILES}\s*(?:$|[.(])", re.IGNORECASE),
 )
 _NEW = re.compile(
-    rf"(?<!the )(?<!this )(?<!that )\bnew(?:\s+[\w-]+){{0,4}}?(?:\s+⟦[CT]\d+⟧)?"
-    rf"(?:\s+(?:called|named|in|at)\s+|\s*[:,(]\s*|\s+)(?:the\s+)?{_FILES}{_ENDS}",
+    rf"(?<!the )(?<!this )(?<!that )\bnew(?:\s+(?!(?:to|for|of|from)\b)[\w-]+){{0,4}}?(?:\s+⟦[CT]\d+⟧)?"
+    rf"(?:\s+(?:called|named|in|at)\s+|\s*[:,]\s*|\s+)(?:the\s+)?{_FILES}{_ENDS}",
     re.IGNORECASE,
 )
 _NO_LONGER = re.compile(r"\bno longer\b", re.IGNORECASE)
+_COMMA = re.compile(r"[,，：:]")
 _BY_OTHERS = re.compile(r"\bby\s+(?!(?:me|hand|\w+ing)\b)", re.IGNORECASE)
 _NOTHING = re.compile(r"\s+(?:nothing|no|not|neither)\b", re.IGNORECASE)
 _FROM = re.compile(r"\bfrom\s+(?:the\s+)?⟦[FG]")
+_FROM_TO = re.compile(r"\bfrom\s+⟦\w+⟧\s+to\s+⟦")
 _TAKES_OUT = re.compile(r"\b(?:removed|deleted|dropped|moved|extracted)\b", re.IGNORECASE)
 _FILE_LISTED = re.compile(rf"^{_FILE}")
+_TO_DO = re.compile(
+    r"^⟦\w+⟧[^:]{0,20}:\s*(?-i:Add|Update|Use|Call|Keep|Change|Remove|Delete|Create|Should|Move|Rename|"
+    r"Replace|Extract|Fix)\b"
+)
+"""An item that says what to do: a list of changes that are planned."""
 
 
 def files_written(statement: Statement) -> Iterator[str]:
@@ -128,7 +137,7 @@ def files_written(statement: Statement) -> Iterator[str]:
     if _MARK.search(text) is None:
         return
     first = _FILE_LISTED.match(text)
-    if statement.listed and first:
+    if statement.listed and first and not _TO_DO.match(text):
         yield statement.name(first.group(1))
     for number in (*_subjects(text), *(() if first else _objects(text)), *_told_abroad(text)):
         yield statement.name(number)
@@ -151,7 +160,7 @@ def _objects(text: str) -> Iterator[str]:
     """The files that the speaker tells to have changed, from the verb on."""
     for verb in _ACTIVE.finditer(text):
         at, steps, told = verb.end(), _REACHED, list[str]()
-        if not is_real(text, verb.start(), at) or _NOTHING.match(text, at):
+        if not is_real(text, verb.start(), at) or _NOTHING.match(text, at) or _FROM_TO.search(text, at):
             continue
         for mark in _MARK.finditer(text, at):
             between = text[at : mark.start()]
@@ -170,8 +179,13 @@ def _is_source(named: str) -> bool:
     return _FROM.search(named) is not None and _TAKES_OUT.search(named) is None
 
 
+def _clause_end(text: str, at: int) -> int:
+    comma = _COMMA.search(text, at)
+    return comma.start() if comma else len(text)
+
+
 def _told_abroad(text: str) -> Iterator[str]:
     """The files of a clause in another language that tells a change, whatever the order of its words."""
     found = _FOREIGN.search(text)
-    if found and is_real(text, found.start(), len(text)):
+    if found and is_real(text, found.start(), _clause_end(text, found.end())):
         yield from _MARK.findall(text)
