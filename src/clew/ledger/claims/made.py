@@ -45,7 +45,7 @@ _DELIVERED: tuple[tuple[Delivery, re.Pattern[str]], ...] = (
         "push",
         re.compile(
             r"(?<![\w/-])(?<!the )(?:force-)?pushed(?=\s*(?:$|[.,:!)]|to|it|them|the|all|both|changes?|branch|"
-            r"commits?|up|and|as|in|⟦|successfully|directly|with))|"
+            r"commits?|up|and|as|in|\d|⟦|successfully|directly|with))|"
             r"\bpush: (?:done|ok|✅|✓|✔)|\bpush (?:went through|done|succeeded|completed|✅|✓|✔)|"
             r"\bdid a (?:git )?push\b|"
             r"\bsubid[oa]s?\b[^.;]*\b(?:rama|origin|remoto|github|push)\b|"
@@ -58,15 +58,18 @@ _DELIVERED: tuple[tuple[Delivery, re.Pattern[str]], ...] = (
         re.compile(
             r"\b(?:opened|created|submitted|raised|filed|made)\s+(?:(?:a|an|the|draft|new|⟦\w+⟧|"
             r"\w+)\s+){0,3}?(?:pull requests?|PRs?|"
-            r"merge requests?|MRs?)\b(?!\s+(?:template|description|comment|review|title|body|check|workflow|link))|"
+            r"merge requests?|MRs?)\b(?!\s+(?:template|description|comment|review|title\b|body|check|workflow|link))|"
             r"\b(?:pull request|PR|merge request|MR)\s*(?:\(?[#!]?\d+\)?\s*)?(?:⟦\w+⟧)?\s*(?:(?:is|was|"
             r"has been|is now|wurde|"
             r"a été|ha sido|fue)\s+)?(?:now\s+)?"
             r"(?:opened|created|submitted|(?<=is )(?:open|up)|erstellt|geöffnet|ouverte?|créée?|creado|abierto)\b|"
             r"\b(?:ouvert|créé|abierto|creado|erstellt|geöffnet|eröffnet)\s+(?:\w+\s+)?(?:pull request|PR|"
             r"merge request)\b|"
+            r"\b(?:PR|pull request|merge request)\b[^.;]{0,12},? (?:which|that) I (?:opened|created|filed|raised)\b|"
             r"^\W*(?:draft )?(?:PR|pull request|MR|merge request):\s*(?:⟦U\d+⟧|#\d+ ⟦U\d+⟧)|"
             r"(?:已|已经)(?:创建|提交|打开)了?[^。，]{0,6}(?:PR|拉取请求|合并请求)|(?:创建|提交|开)了[^。，]{0,6}(?:PR|拉取请求|"
+            r""
+            r""
             r""
             r""
             r""

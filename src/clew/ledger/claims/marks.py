@@ -220,5 +220,10 @@ def _short_names(part: str) -> set[str]:
     program, rest = words[0].rsplit("/", 1)[-1].casefold(), words[1:2]
     named = {" ".join((program, *rest)).casefold(), part.casefold()} if rest else set[str]()
     if program in _GENERIC:
-        return named | {word.rsplit("/", 1)[-1] for word in rest if _SCRIPT.search(word) or word in _TOOLS_OF_PROGRAMS}
+        return named | {
+            name
+            for word in rest
+            for name in (word, word.rsplit("/", 1)[-1])
+            if _SCRIPT.search(word) or word in _TOOLS_OF_PROGRAMS
+        }
     return named | {program}

@@ -11,7 +11,7 @@ _BEHIND = (
     r"successfully|and|now|after|again|cleanly|without|under|for|⟦|too))"
 )
 GOOD = (
-    r"(?:\b(?:pass(?:es)?(?!\s+(?:the|a|an|it|in|to|through|arguments?|none|⟦)\b)|"
+    r"(?:\b(?:pass(?:es)?(?!\s+(?:the|a|an|it|its|their|this|that|each|in(?! full)|to|through|arguments?|none|⟦)\b)|"
     rf"(?:passed|passing|ok|okay|clean|valid){_BEHIND}|success(?=\s*(?:[.:!)]|$))|(?:is|are|all|now|still|\d+|"
     rf"remain|back) passing|"
     r"succeed(?:s|ed)?|successful(?:ly)?|green|happy|works|worked|flawless(?:ly)?|"
@@ -27,6 +27,7 @@ GOOD = (
 )
 _DOWN_TO_NONE = re.compile(r"\bfrom [1-9]\d* \w+ to (?:0|zero|none)\b", re.IGNORECASE)
 _FAILED_BEFORE = re.compile(
+    r"\b(?:previously|formerly|once)\s+(?:red|failing|failed|broken)\b|"
     r"\b(?:that|which)\s+(?:had|used to|were|was|previously)(?:\s+(?:been|to))?\s+(?:fail(?:ed|ing)?|red|broken)|"
     r"\b(?:previously |formerly )?failing(?=\s+(?:\w+\s+)?(?:tests?|specs?|⟦[TG]\d+⟧)[^.;]{0,40}\b(?:now|pass\w*)\b)",
     re.IGNORECASE,

@@ -3,7 +3,7 @@
 import re
 
 from clew.ledger.claims.outcome import GOOD, told
-from clew.ledger.claims.reality import AND, HISTORY, MODAL, NOT, OTHERS, UNREAL
+from clew.ledger.claims.reality import AND, HISTORY, MODAL, NOT, OTHERS, SURE, UNREAL
 from clew.ledger.claims.statements import Statement
 
 _TESTS = (
@@ -55,7 +55,7 @@ _WAS_MENDED = re.compile(
 
 def tests_pass(statement: Statement) -> bool:
     """Whether it tells that tests pass."""
-    text = told(statement.text)
+    text = SURE.sub(" ", told(statement.text))
     found = next((match for pattern in _TESTS_PASS if (match := pattern.search(text))), None)
     if found is None and re.search(r"\btests?\b", statement.around, re.IGNORECASE):
         found = _ALL_PASS.search(text)

@@ -11,9 +11,11 @@ NOT = re.compile(
 )
 GOOD_NOTHING = re.compile(
     r"\b(?:with(?:out| no)|no|zero|0|not only|nothing|without any|ohne|keine|null|sans|aucune?|sin|ning[uú]n|cero)\s+"
-    r"(?:\w+\s+)?(?:errors?|failures?|issues?|warnings?|problems?|regressions?|changes? needed|failed|failing|failures|"
+    r"(?:a\s+)?(?:\w+\s+)?(?:errors?|failures?|issues?|warnings?|problems?|regressions?|changes? needed|"
+    r"failed|failing|failures|"
     r"to complain about|fehlern?|erreurs?|échecs?|errores|fallos|fallid[ao]s)\b|"
     r"\b(?:failures?|failed|errors?|fehler|échecs|fallos)\s*[:=]\s*0\b|"
+    r"\bno (?:tests?|checks?) (?:broke|fails?|failed|is broken|are broken|regressed)\b|"
     r"(?:没有|无)(?:任何)?(?:错误|问题|失败|报错)",
     re.IGNORECASE,
 )
@@ -21,10 +23,10 @@ UNREAL = re.compile(
     r"\b(?:if(?!-)|whether|once|until|unless|when|whenever|before|should|would|could|will|may|might|must|shall|can|"
     r"cannot|want|"
     r"wants|need|needs|please|let|let's|let me|plan(?:s|ned)? (?:to|for)|planned|expect|expects|expected|"
-    r"ensure|ensures|make sure|verify|check|"
+    r"ensure|ensures|make sure|verify|(?<!type )(?<!lint )(?<!-)check|"
     r"confirm|so "
     r"that|in order|going to|about to|want to|(?:has|have|needs?|yet|still|remains?) to be|being|having|"
-    r"suppose\w*|assum\w+|hope\w*|next|todo|"
+    r"suppose\w*|seems?|appears?|apparently|probably|likely|presumably|assum\w+|hope\w*|next|todo|"
     r"wenn|falls|ob|sobald|bis|sollte\w*|würde\w*|wird|werden kann|muss|müssen|kann|können|bevor|"
     r"si|quand|lorsque|dès que|avant|devra\w*|devrait|doit|doivent|faut|pourra\w*|afin|pour que|"
     r"cuando|antes de|debe\w*|debería\w*|hay que|podr\w+|para que|será\w*)\b|'ll\b|'d\b|"
@@ -38,6 +40,8 @@ MODAL = re.compile(
     r"müssen|doivent|devraient|deben|deberían)\b|'ll\b|应|将|需|如果",
     re.IGNORECASE,
 )
+SURE = re.compile(r"\bI can (?:now )?confirm(?: that)?\b", re.IGNORECASE)
+"""What says a thing with more weight, with words of a wish."""
 AND = re.compile(r"[,，]|\s(?:and|und|et|y)\s")
 OTHERS = re.compile(
     r"\b(?:you|you've|user|author|maintainers?|upstream|someone|somebody|colleague|teammate|reviewer|"
@@ -53,6 +57,7 @@ _DEEDS = (
     r"(?:created|wrote|added|changed|updated|deleted|removed|fixed|committed|pushed|opened|merged|introduced|filed)"
 )
 HISTORY = re.compile(
+    r"\bin (?:19|20)\d\d\b|\bthe (?:PR|pull request|commit|patch|change|release) (?:that|which)\b|"
     r"\bin v?\d+\.\d+(?:\.\d+)?(?![\w.]| ?(?:s|ms|sec\w*|min\w*)\b)|\bin (?:version|release)\b|\b(?:git log|"
     r"the log|git blame|the history|"
     r"history) (?:shows?|says?|tells?)\b|\b(?:last|ago|since) (?:january|february|march|april|may|june|july|august|"
@@ -66,7 +71,7 @@ HISTORY = re.compile(
 
 def is_real(text: str, start: int, end: int) -> bool:
     """Whether what stands there is told as a deed of the speaker: neither denied, nor wished for, nor others'."""
-    before = GOOD_NOTHING.sub(" ", text[:end])
+    before = SURE.sub(" ", GOOD_NOTHING.sub(" ", text[:end]))
     near = AND.split(text[:start])[-1] + text[start:end]
     return not (
         NOT.search(before) or UNREAL.search(before) or OTHERS.search(near) or HISTORY.search(before + text[end:][:12])

@@ -23,10 +23,11 @@ _DID = (
 )
 _FOREIGN = re.compile(
     r"\b(?:erstellt|geschrieben|hinzugefügt|ergänzt|geändert|aktualisiert|angepasst|gelöscht|entfernt|angelegt|"
-    r"korrigiert|behoben|umbenannt|erweitert|"
-    r"(?:créé|ajouté|modifié|supprimé|corrigé|renommé)e?s?|écrite?s?|mise?s? à jour|"
-    r"(?:cread|añadid|agregad|actualizad|modificad|eliminad|borrad|corregid|renombrad)[oa]s?|escrit[oa]s?|"
-    r"creé|escribí|añadí|agregué|actualicé|modifiqué|eliminé|corregí|"
+    r"korrigiert|behoben|überarbeitet|ersetzt|umgestellt|umbenannt|erweitert|"
+    r"(?:créé|ajouté|modifié|remplacé|supprimé|corrigé|renommé)e?s?|écrite?s?|mise?s? à jour|"
+    r"(?:cread|cambiad|reemplazad|añadid|agregad|actualizad|modificad|eliminad|borrad|corregid|"
+    r"renombrad)[oa]s?|escrit[oa]s?|"
+    r"creé|cambié|reemplacé|escribí|añadí|agregué|actualicé|modifiqué|eliminé|corregí|"
     r"se (?:creó|escribió|añadió|agregó|actualizó|modificó|eliminó|corrigió))(?!\w)|"
     r"(?:创建|新建|修改|更新|编辑|删除|写入|添加|新增|重写|修复|保存|重命名)(?:了|到|至|在|于)|"
     r"已(?:经)?(?:在\S{0,12})?(?:被)?(?:创建|新建|修改|更新|编辑|删除|写入|添加|新增|重写|修复|保存|重命名)",
@@ -50,7 +51,7 @@ _PLACE = (
 )
 _ACTIVE = re.compile(rf"{_BEGIN}(?:made|put|set|{_DID})\b", re.IGNORECASE)
 _REACHED = (
-    re.compile(rf"(?:\s*:)?\s+(?:(?!{_NO_OBJECT})[\w-]+\s+){{0,4}}", re.IGNORECASE),
+    re.compile(rf"(?:\s*:)?\s+(?:(?!{_NO_OBJECT})[\w-]+:?\s+){{0,4}}", re.IGNORECASE),
     re.compile(
         rf"\s+(?:(?!\b{_DID}\b|\bso that\b|\bbecause\b)(?:[^.;⟦]|\.(?=\w)|"
         rf"⟦[CTHU]\d+⟧)){{0,120}}?(?<!\w)(?:{_PLACE}|\()",
@@ -58,7 +59,10 @@ _REACHED = (
     ),
 )
 _INTO = re.compile(r"\s+(?:out\s+)?(?:to|into)\s+(?:[\w-]+\s+){0,4}", re.IGNORECASE)
-_NEXT_FILE = re.compile(rf"{_AND}|{_INTO.pattern}", re.IGNORECASE)
+_NEXT_FILE = re.compile(
+    rf"{_AND}|{_INTO.pattern}|\)?\s*(?:,|and|plus|with|along with|as well as)\s+(?:(?!{_NO_OBJECT})[\w-]+\s+){{0,4}}\(",
+    re.IGNORECASE,
+)
 _ADDS = re.compile(r"(?:added|appended|inserted|put)$", re.IGNORECASE)
 _BE = r"(?:was|were|has been|have been|had been|is now|are now|got)\s+(?:(?:also|now|newly|\w+ly)\s+)?"
 _DONE = (
@@ -75,7 +79,7 @@ _DONE = (
     re.compile(
         rf"\b(?:docs?|documents?|reports?|analys[ie]s|findings|plans?|summary|scripts?|notes?|results?|output|"
         rf"details)\s+"
-        rf"(?:(?:is|are|was|were|has been|have been)\s+)?(?:written|saved|added|created|updated)\s+"
+        rf"(?:(?:is|are|was|were|has been|have been)\s+)?(?:written|saved|added|created|updated|stored(?! in\b))\s+"
         rf"(?:in|to|at|as|under)\s+{_FILES}{_ENDS}|"
         rf"\b(?:document|report|analysis|plan|summary|script) (?:is|lives) now (?:at|in|under)\s+{_FILES}{_ENDS}",
         re.IGNORECASE,
@@ -101,7 +105,8 @@ _ABOUT = (
     ),
     re.compile(
         rf"(?:^|[:,]\s+)(?:the\s+)?{_FILES}\s+(?:(?:file|module|script)\s+)?(?:now\s+(?!in\b|on\b|at\b)\w|"
-        rf"(?:is|are)\s+(?:(?:now|all)\s+)?(?:gone|in place)\b|(?:is|are)\s+[\w ]{{1,20}}\bnow\b|has (?:a )?new\b|"
+        rf"(?:is|are)\s+(?:(?:now|all)\s+)?(?:gone|in place)\b|\w+s\s+[\w ]{{1,30}}\bnow\b|"
+        rf"are\s+[\w ]{{1,20}}\bnow\b|has (?:a )?new\b|"
         rf"has an? (?:\w+ )?(?:entry|section|note|paragraph) (?:for|about|on) (?:it|this|that)\b)",
         re.IGNORECASE,
     ),
@@ -109,6 +114,7 @@ _ABOUT = (
     re.compile(rf"{_FILES}[^.;⟦]{{0,30}}?,?\s+(?:which|that)\s+I(?:'ve| have)?\s+(?:\w+\s+)?{_DID}\b", re.IGNORECASE),
     re.compile(rf"{_FILES}\)?(?::|\s+[—–-])\s+{_DID}\b", re.IGNORECASE),
     re.compile(rf"^{_FILES}\s+changes?:?$", re.IGNORECASE),
+    re.compile(rf"\bin\s+{_FILES},?\s+(?:I|we)(?:'ve| have)?\s+(?:also\s+)?{_DID}\b", re.IGNORECASE),
     re.compile(rf"^\W*done:\s*{_FILES}\s*(?:$|[.(])", re.IGNORECASE),
 )
 _NEW = re.compile(

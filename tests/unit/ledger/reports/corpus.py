@@ -55,9 +55,9 @@ def samples() -> list[Sample]:
     ]
 
 
-def later() -> list[Sample]:
-    """Reports that were written when the rules had been tuned on the first half and measured on the second."""
-    return [_sample(number, head, text) for number, (head, text) in _blocks(_HERE / "later" / "reports.txt")]
+def later(name: str) -> list[Sample]:
+    """Reports that were written when the rules had been tuned on all before them: `second`, then `third`."""
+    return [_sample(number, head, text) for number, (head, text) in _blocks(_HERE / "later" / f"{name}.txt")]
 
 
 def halves() -> tuple[list[Sample], list[Sample]]:
