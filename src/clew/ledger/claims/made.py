@@ -20,7 +20,7 @@ _DELIVERED: tuple[tuple[Delivery, re.Pattern[str]], ...] = (
         "commit",
         re.compile(
             rf"(?:^\W*|[,:—–-]\s+|\b(?:I|we|I've|we've|have|and|now|also|then|successfully|done)\s+){_COMMITTED}|"
-            r"\b(?:changes?|änderung(?:en)?|everything|all|work|it|fix(?:es)?|edits|implementation|updates?|"
+            r"\b(?:changes?|änderung(?:en)?|everything|files?|all|work|it|fix(?:es)?|edits|implementation|updates?|"
             r"improvements?|merge|"
             r"tests?)\s+(?:\w+\s+)?(?:(?:is|"
             r"are|were|was|ist|sind|wurden?|has been|have been)\s+)?(?:now\s+|all\s+|"
@@ -73,11 +73,14 @@ _DELIVERED: tuple[tuple[Delivery, re.Pattern[str]], ...] = (
             r""
             r""
             r""
+            r""
+            r""
             r"合并请求)",
             re.IGNORECASE,
         ),
     ),
 )
+_NOTHING = re.compile(r"\W*(?:nothing|none|no)\b", re.IGNORECASE)
 _OTHER_PUSH = re.compile(
     r"\b(?:stack|array|queue|notifications?|events?|transactions?|database|db|offsets?|buffer|list|slice|channel)\b",
     re.IGNORECASE,
@@ -109,7 +112,8 @@ def deliveries(statement: Statement) -> Iterator[Delivery]:
     """What it tells to have been committed, pushed, or put up as a pull request."""
     for kind, pattern in _DELIVERED:
         for found in pattern.finditer(statement.text):
-            if is_real(statement.text, found.start(), found.end()) and not _OTHER_PUSH.search(statement.text):
+            away = _OTHER_PUSH.search(statement.text) or _NOTHING.match(statement.text, found.end())
+            if is_real(statement.text, found.start(), found.end()) and not away:
                 yield kind
                 break
 

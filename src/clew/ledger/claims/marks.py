@@ -53,10 +53,6 @@ _GENERIC_WORDS = """
     python python3 node bash sh ruby perl php java make npm pnpm yarn bun go cargo docker git gh kubectl uv pip dotnet
     rm mv cp mkdir touch chmod cd ls cat echo test which time env open run task just build
 """
-_GENERIC_WORDS = """
-    python python3 node bash sh ruby perl php java make npm pnpm yarn bun go cargo docker git gh kubectl uv pip dotnet
-    rm mv cp mkdir touch chmod cd ls cat echo test which time env open run task just build
-"""
 _GENERIC = frozenset(_GENERIC_WORDS.split())
 """Programs whose name alone names no command."""
 _PROGRAM = re.compile(r"[a-z./][\w./+-]*")

@@ -15,7 +15,7 @@ GOOD = (
     rf"(?:passed|passing|ok|okay|clean|valid){_BEHIND}|success(?=\s*(?:[.:!)]|$))|(?:is|are|all|now|still|\d+|"
     rf"remain|back) passing|"
     r"succeed(?:s|ed)?|successful(?:ly)?|green|happy|works|worked|flawless(?:ly)?|"
-    r"(?:is|was|are|were|all|reports?|comes? back|came back|stays?) (?:clean|valid|ok|fine|green)|"
+    r"all (?:good|well)|(?:is|was|are|were|all|reports?|comes? back|came back|stays?) (?:clean|valid|ok|fine|green)|"
     r"(?:exit(?:s|ed)?|return(?:s|ed)?)(?: with)?(?: exit)?(?: code| status)? (?:0|zero)\b|exit (?:code|status) 0|"
     r"(?:ran|runs?|went|goes|go|gets?) (?:all the way )?through(?! the\b)|(?:ran|runs) to completion|"
     r"(?:ran|runs?|builds?|built|compile[sd]?|finish(?:es|ed)?|complete[sd]?|exit(?:s|ed)?|went|passes) "

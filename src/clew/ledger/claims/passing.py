@@ -13,7 +13,7 @@ _TESTS = (
 _TESTS_PASS = (
     re.compile(rf"{_TESTS}[^.;]{{0,70}}?{GOOD}", re.IGNORECASE),
     re.compile(
-        rf"\b(?:pass(?:es|ed|ing)?|green|successfully|通过了?)\s*(?:(?:all|the|its|every|existing|of|\d+|unit|"
+        rf"(?<!the )\b(?:pass(?:es|ed|ing)?|green|successfully|通过了?)\s*(?:(?:all|the|its|every|existing|of|\d+|unit|"
         rf"integration|e2e|"
         rf"new|full|our|所有|全部)\s*)*{_TESTS}(?!\s+(?:data|fixtures?|input|file|case (?:to|into)))",
         re.IGNORECASE,

@@ -5,7 +5,8 @@ import re
 NOT = re.compile(
     r"\b(?:not|no|never|none|nothing|nobody|without|cannot|can't|neither|nor|unable|failed to|fails to|instead of|"
     r"rather "
-    r"than|yet to|still (?:to|needs?)|needs? to|remains? to|nicht|kein\w*|nie|ohne|noch zu|pas|aucun\w*|jamais|sans|"
+    r"than|yet to|still (?:to|needs?)|needs? to|remains? to|nichts?|rien|nada|kein\w*|nie|ohne|noch zu|pas|"
+    r"aucun\w*|jamais|sans|"
     r"ning[uú]n\w*|nunca|sin|todav[ií]a)\b|n't\b|\bn'|[未没沒无]|不(?!过)|尚",
     re.IGNORECASE,
 )
@@ -23,7 +24,7 @@ UNREAL = re.compile(
     r"\b(?:if(?!-)|whether|once|until|unless|when|whenever|before|should|would|could|will|may|might|must|shall|can|"
     r"cannot|want|"
     r"wants|need|needs|please|let|let's|let me|plan(?:s|ned)? (?:to|for)|planned|expect|expects|expected|"
-    r"ensure|ensures|make sure|verify|(?<!type )(?<!lint )(?<!-)check|"
+    r"ensure|ensures|make sure|verify|(?<!type )(?<!lint )(?<!-)check(?! out)|"
     r"confirm|so "
     r"that|in order|going to|about to|want to|(?:has|have|needs?|yet|still|remains?) to be|being|having|"
     r"suppose\w*|seems?|appears?|apparently|probably|likely|presumably|assum\w+|hope\w*|next|todo|"
@@ -40,7 +41,7 @@ MODAL = re.compile(
     r"müssen|doivent|devraient|deben|deberían)\b|'ll\b|应|将|需|如果",
     re.IGNORECASE,
 )
-SURE = re.compile(r"\bI can (?:now )?confirm(?: that)?\b", re.IGNORECASE)
+SURE = re.compile(r"\bI can (?:now )?confirm(?: that)?\b|\bcan be (?:found|seen|read)\b", re.IGNORECASE)
 """What says a thing with more weight, with words of a wish."""
 AND = re.compile(r"[,，]|\s(?:and|und|et|y)\s")
 OTHERS = re.compile(

@@ -48,7 +48,7 @@ _ROW = re.compile(r"^\s*\|.*\|\s*$")
 _CELL = re.compile(r"(?<!\\)\|")
 _HEADING = re.compile(r"^\s*(?:#{1,6}\s+\S|\*\*[^*]+\*\*\s*:?\s*$)")
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)[)\"'”]*\s+|(?<=[。！？])|(?<=[?!.])(?=\s*$)")
-_SAME_THING = re.compile(r"(?:;|\s+[—–-])\s+(?=(?:it|they)\b)")
+_SAME_THING = re.compile(r"(?:;|\s+[—–-])\s+(?=(?:it|they|no|zero)\b)")
 """What goes on about the thing before it."""
 _CLAUSE = re.compile(
     r";\s+|；|\s+(?:[—–-]|--)\s+(?!(?:\w+(?:ed|ote)|no|0|zero|success\w*|ok|clean|"

@@ -98,7 +98,7 @@ _DONE = (
 _ABOUT = (
     re.compile(
         rf"^(?:\d+[.)]\s+)?{_FILES}(?:\s*\([^)]*\))?(?:\s+\w+){{0,2}}:\s*(?:new\b(?!.*:$)|"
-        rf"(?:(?!\b(?:is|are|be|that|which|where|when)\b)[^.;]){{0,60}}\b{_DID}\b|"
+        rf"{_DID}\b|(?:(?!\b(?:is|are|be|that|which|where|when)\b)[^.;]){{1,60}}\b{_DID}{_ENDS}|"
         rf"(?:(?:two|three|four|several|minor|small|type|\d+)\s+)?(?:changes?|additions?|updates|fixes)\b|"
         rf"[^;]*\S\s*(?:→|->)\s*\S)",
         re.IGNORECASE,
@@ -114,6 +114,11 @@ _ABOUT = (
     re.compile(rf"{_FILES}[^.;⟦]{{0,30}}?,?\s+(?:which|that)\s+I(?:'ve| have)?\s+(?:\w+\s+)?{_DID}\b", re.IGNORECASE),
     re.compile(rf"{_FILES}\)?(?::|\s+[—–-])\s+{_DID}\b", re.IGNORECASE),
     re.compile(rf"^{_FILES}\s+changes?:?$", re.IGNORECASE),
+    re.compile(
+        rf"\b{_DID}\b[^.;⟦]{{0,60}}\bby (?:delet|remov|add|edit|chang|updat|creat|rewrit|"
+        rf"mov)ing (?:the )?{_FILES}{_ENDS}",
+        re.IGNORECASE,
+    ),
     re.compile(rf"\bin\s+{_FILES},?\s+(?:I|we)(?:'ve| have)?\s+(?:also\s+)?{_DID}\b", re.IGNORECASE),
     re.compile(rf"^\W*done:\s*{_FILES}\s*(?:$|[.(])", re.IGNORECASE),
 )
