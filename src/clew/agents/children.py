@@ -196,6 +196,7 @@ class Children:
             name=errand.name,
             resumed=errand.resumed,
             queued=self.slots.full,
+            since=utc_now(),
         )
         run.standing = Standing.STARTING if started.queued else Standing.WORKING
         self.session.publish(started, agent=errand.parent)

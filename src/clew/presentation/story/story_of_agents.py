@@ -23,6 +23,7 @@ from clew.protocol.events import (
     CallChanged,
     Envelope,
     PartCompleted,
+    ReplyBegan,
     ToolEnded,
     ToolStarted,
     TurnEnded,
@@ -40,7 +41,7 @@ MAX_NAMED = 3
 def _(event: AgentStarted, story: Story, at: str) -> Story:
     """The call that started it tells of it; a line of its own only where there is no such call."""
     if event.call_id is not None and not event.background:
-        at_work = ChildAtWork(call_id=event.call_id, since=at)
+        at_work = ChildAtWork(call_id=event.call_id, since=event.since or at)
         story = replace(story, children={**story.children, event.child: at_work})
     if not event.resumed and event.call_id is not None and story.call(event.call_id) is not None:
         return story
@@ -132,7 +133,7 @@ def child_told(envelope: Envelope, story: Story) -> Story:
             story = replace(story, child_calls={key: call for key, call in calls.items() if key != (agent, call_id)})
         case Ask():
             doing = "waits for your answer"
-        case AttemptEnded():
+        case AttemptEnded() | ReplyBegan():
             pass
         case TurnEnded():
             story = replace(story, child_calls={key: call for key, call in calls.items() if key[0] != agent})
@@ -154,7 +155,7 @@ def _under_its_call(envelope: Envelope, story: Story, doing: str) -> Story:
     if known is None:
         if envelope.agent != top or envelope.parent_call is None:
             return story
-        known = ChildAtWork(call_id=envelope.parent_call, since=envelope.at)  # whoever joins late saw no beginning
+        known = ChildAtWork(call_id=envelope.parent_call, since=rows[0].since or envelope.at)  # joined late
     if doing:
         deeper = rows[-1].name or rows[-1].agent_kind if len(rows) > 1 else ""
         known = replace(known, doing=f"{deeper}: {doing}" if deeper else doing)
@@ -188,7 +189,8 @@ def work_figures(story: Story, agent: AgentId, elapsed_s: float) -> str:
     states = [story.facts.state.of(one) for one in below(story.facts.state, agent)]
     used = [state.tally + state.children for state in states]
     cost = sum(one.cost_usd for one in used)
-    figures = [count(sum(state.calls for state in states), "call"), f"{sum(one.tokens for one in used):,} tokens"]
+    tokens = sum(one.tokens_so_far for one in used)
+    figures = [count(sum(state.calls for state in states), "call"), *([f"{tokens:,} tokens"] if tokens else [])]
     figures += [money(cost)] if cost else []
     return " · ".join([*figures, duration(round(max(elapsed_s, 0.0) * 1000))])
 

@@ -1,6 +1,7 @@
 """Agents in the background, seen and steered: who routes the keys of the list, and who is talked to."""
 
 import asyncio
+import time
 
 from clew.composing.keymap import Keymap
 from clew.composing.typed_input import TypedInput, op_of
@@ -47,6 +48,7 @@ class AgentSteering:
             view=self.look_at,
             end=self.end,
             leave=self.leave,
+            keymap=keymap,
             ascii_only=drawing.ascii_only,
         )
 
@@ -59,7 +61,7 @@ class AgentSteering:
     def follow(self) -> None:
         """After every event: what the list holds, and one timer to the next that goes by itself."""
         now_s = _now_s()
-        self._listed.follow(self._conversation.story.facts.state, self.viewed, now_s)
+        self._listed.follow(self._conversation.story.facts.state, self.viewed, now_s, wall_s=time.time())
         self.selector.show(self._listed.rows, self.viewed)
         if self._timer is not None:
             self._timer.cancel()
@@ -74,6 +76,13 @@ class AgentSteering:
             return False
         self.selector.enter()
         focus_now(self.selector, prompt)
+        return True
+
+    def back_to_main(self) -> bool:
+        """Show the main conversation again; false where it is shown."""
+        if self.viewed == MAIN_AGENT:
+            return False
+        self.look_at(MAIN_AGENT)
         return True
 
     def leave(self, text: str = "") -> None:
