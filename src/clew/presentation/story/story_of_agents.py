@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from clew.orient.deeds import lined, named_call
 from clew.presentation.story.activity import seconds
 from clew.presentation.story.call_deeds import call_deeds
-from clew.presentation.story.passages import AgentPassage, CallShown
+from clew.presentation.story.passages import AgentPassage, CallShown, Passage, PromptPassage
 from clew.presentation.story.story import ChildAtWork, Story, added, fold, with_call
 from clew.protocol.agent_path import below, called, rows_above
 from clew.protocol.event_kinds.agents import AgentFacts
@@ -35,6 +35,9 @@ from clew.protocol.standing import Standing
 from clew.text.figures import count, duration, money
 
 MAX_NAMED = 3
+DIRECTIVE = "\n\nDirective: "
+"""Before the words that a fork was given; what stands before it is for the model."""
+FORK = "You are a fork: "
 
 
 @fold.register
@@ -199,3 +202,13 @@ def _without(story: Story, agent: AgentId) -> Story:
     if agent not in story.children:
         return story
     return replace(story, children={one: known for one, known in story.children.items() if one != agent})
+
+
+# In the view of one.
+
+
+def as_directive(passage: Passage) -> Passage:
+    """The words that a fork was given, as its own line."""
+    if not isinstance(passage, PromptPassage) or not passage.text.startswith(FORK) or DIRECTIVE not in passage.text:
+        return passage
+    return replace(passage, text=passage.text.split(DIRECTIVE, 1)[1])
