@@ -3,14 +3,18 @@
 import time
 from pathlib import Path
 
-from clew.protocol.events import ReplyBegan
-from clew.protocol.ids import MAIN_AGENT, MessageId
+import pytest
+
+from clew.protocol.base import EventBase
+from clew.protocol.events import AgentEnded, AgentStarted, Envelope, ReplyBegan
+from clew.protocol.ids import MAIN_AGENT, AgentId, MessageId
 from clew.protocol.lookups.tasks import StopTask
 from clew.protocol.ops import Interrupt
 from clew.protocol.standing import Standing
 from clew.protocol.usage import Usage
 from clew.system.clock import iso_utc
-from tui.screen_lab import prompt, screen, turn, words
+from clew.text.terminal_text import display_width
+from tui.screen_lab import SESSION, ScreenLab, prompt, screen, turn, words
 from tui.test_selector import end, page, rows_of, say, start, view
 
 
@@ -72,3 +76,52 @@ async def test_tokens_are_told_when_the_first_reply_begins() -> None:
         usage = Usage(input_tokens=1200, output_tokens=1)
         await say(lab, ReplyBegan(reply_id=MessageId("r1"), model="m", usage=usage), "a1")
         assert "1,201 tokens" in rows_of(lab)
+
+
+EVIL = "数\x1b[31m据\x07库 👩‍👩‍👧 \x1b]0;title\x07" + "很长的任务" * 30 + "\n\r\x9b31m end"
+
+
+@pytest.mark.parametrize("size", [(60, 20), (100, 30)])
+async def test_names_of_others_never_reach_the_terminal_raw_and_never_break_a_row(size: tuple[int, int]) -> None:
+    async with screen(size=size) as lab:
+        await start(lab, "a1", name=EVIL, kind=EVIL, task=EVIL)
+        await start(lab, "a2", task="短")
+        await lab.press("down", "down")
+        assert_safe(lab, size[0])
+        assert "数" in rows_of(lab)
+        assert "短" in rows_of(lab)
+        await view(lab, down=0, history=page(prompt(EVIL, 7), words(EVIL, reply="old")))
+        assert_safe(lab, size[0])
+        assert "to 数" in lab.text()
+        await say(lab, AgentEnded(child=AgentId("a1"), standing=Standing.FAILED, kind=EVIL, task=EVIL, error=EVIL))
+        await lab.press("escape", "escape")
+        assert_safe(lab, size[0])
+
+
+def assert_safe(lab: ScreenLab, columns: int) -> None:
+    """No row holds a control character or more than the screen is wide."""
+    shown = "".join(lab.rows())
+    assert not [char for char in shown if ord(char) < 32 or 127 <= ord(char) < 160]
+    assert all(display_width(row) <= columns for row in lab.rows())
+
+
+async def test_a_thousand_agents_leave_the_list_small_and_nothing_behind() -> None:
+    async with screen(size=(60, 20)) as lab:
+        for number in range(1000):
+            child = AgentId(f"a{number}")
+            lab.client.tell_envelope(envelope(AgentStarted(child=child, kind="worker", task="t", background=True)))
+            if number < 990:
+                lab.client.tell_envelope(envelope(AgentEnded(child=child, standing=Standing.COMPLETED, kind="worker")))
+        await lab.settle()
+        await lab.later(40)
+        await start(lab, "last")
+        selector = lab.app.agents.selector
+        assert selector.size.height <= 4
+        assert len(lab.app.agents.listed.rows) == 11
+        assert lab.app.agents.listed.known <= 40, "those that the session has forgotten are forgotten here, too"
+        await lab.press(*["down"] * 12)
+        assert selector.marked == "last"
+
+
+def envelope(event: EventBase) -> Envelope:
+    return Envelope(seq=1, at="2026-11-16T08:00:00.000Z", session_id=SESSION, event=event, agent=MAIN_AGENT)

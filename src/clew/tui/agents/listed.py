@@ -46,10 +46,23 @@ class ListedAgents:
                     self._until_s.pop(task_id, None)
                 else:
                     self._until_s.setdefault(task_id, now_s + GRACE_S)
+        for gone in self._since_s.keys() - found.keys():
+            self._forget(gone)
         self.rows = tuple(found[task_id] for task_id in self._since_s if self._stays(found, task_id, now_s))
 
+    @property
+    def known(self) -> int:
+        """How many are kept in mind."""
+        return len(self._since_s)
+
+    def _forget(self, task_id: TaskId) -> None:
+        """The session does not tell of it any more."""
+        for kept in (self._since_s, self._took_s, self._tokens, self._until_s):
+            kept.pop(task_id, None)
+        self._cleared.discard(task_id)
+
     def _stays(self, found: Mapping[TaskId, TaskRow], task_id: TaskId, now_s: float) -> bool:
-        if task_id not in found or task_id in self._cleared:
+        if task_id in self._cleared:
             return False
         return found[task_id].standing.open or self._until_s.get(task_id, now_s + 1) > now_s
 
