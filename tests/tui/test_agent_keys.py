@@ -14,7 +14,7 @@ from clew.protocol.standing import Standing
 from clew.protocol.usage import Usage
 from clew.system.clock import iso_utc
 from clew.text.terminal_text import display_width
-from tui.screen_lab import SESSION, ScreenLab, prompt, screen, turn, words
+from tui.screen_lab import SESSION, ScreenLab, call, prompt, ran, screen, turn, words
 from tui.test_selector import end, page, rows_of, say, start, view
 
 
@@ -76,6 +76,18 @@ async def test_tokens_are_told_when_the_first_reply_begins() -> None:
         usage = Usage(input_tokens=1200, output_tokens=1)
         await say(lab, ReplyBegan(reply_id=MessageId("r1"), model="m", usage=usage), "a1")
         assert "1,201 tokens" in rows_of(lab)
+
+
+async def test_a_call_that_runs_while_its_agent_is_viewed_is_not_told_as_cut_off() -> None:
+    async with screen() as lab:
+        await start(lab, "a1")
+        await say(lab, turn(1), "a1")
+        await view(lab, history=page(prompt("count the files", 7), call("Bash", command="sleep 99")))
+        assert "Cut off" not in lab.text()
+        assert "Bash sleep 99" in lab.text()
+        await say(lab, ran("sleep 99", "done"), "a1")
+        assert "Ran sleep 99" in lab.text()
+        assert lab.text().count("sleep 99") == 1
 
 
 EVIL = "数\x1b[31m据\x07库 👩‍👩‍👧 \x1b]0;title\x07" + "很长的任务" * 30 + "\n\r\x9b31m end"

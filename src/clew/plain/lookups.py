@@ -53,7 +53,7 @@ class Looking:
         """The answer is told, unless somebody else takes it; so is why there is none. An agent's story comes first."""
         if isinstance(lookup, ShowTask) and then is None and (agent := self._agent_named(lookup.task_id)):
             lookup = replace(lookup, task_id=agent)
-            self.ask(LoadHistory(limit=STORY_EVENTS, agent=agent), self._tell_agent, self._no_story)
+            self.ask(LoadHistory(limit=STORY_EVENTS, agent=agent), partial(self._tell_agent, agent), self._no_story)
         self.waiting += 1
         take, complain = then or self.tell, refused or self.tell_refusal
         self._link.look_up(
@@ -67,8 +67,9 @@ class Looking:
         rows = (row for row in self._story().facts.state.all_tasks if row.kind == "agent")
         return next((AgentId(row.task_id) for row in rows if name in (row.task_id, row.name)), None)
 
-    def _tell_agent(self, history: HistoryLoaded) -> None:
-        self._renderer.agent_story(history, self._story().facts.cwd)
+    def _tell_agent(self, agent: AgentId, history: HistoryLoaded) -> None:
+        facts = self._story().facts
+        self._renderer.agent_story(history, facts.cwd, working=facts.state.of(agent).working)
 
     def _no_story(self, reason: str) -> None:
         self._renderer.put([Shown(f"What it did cannot be read: {reason}", "warning")])

@@ -297,10 +297,10 @@ class Renderer:
         self.put([Shown(f"The answer{left_out}:", "bold")])
         self._flow.grow(WordsPassage(key=f"retold:{answers[-1].key}", text=text[cut if cut > 1 else 0 :]))
 
-    def agent_story(self, event: HistoryLoaded, cwd: str) -> None:
+    def agent_story(self, event: HistoryLoaded, cwd: str, *, working: bool) -> None:
         """What an agent did so far, bounded."""
         self._flow.finish()
-        self.put(story_of_agent(event, cwd, self._look()))
+        self.put(story_of_agent(event, cwd, self._look(), working=working))
 
     def _look(self) -> Look:
         return Look(columns=self._screen.columns, density=self._density, tools=self._tools)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from clew.orient.deeds import lined, named_call
 from clew.presentation.story.activity import seconds
 from clew.presentation.story.call_deeds import call_deeds
-from clew.presentation.story.passages import AgentPassage, CallShown, Passage, PromptPassage
+from clew.presentation.story.passages import AgentPassage, BatchPassage, CallShown, Passage, PromptPassage
 from clew.presentation.story.story import ChildAtWork, Story, added, fold, with_call
 from clew.protocol.agent_path import below, called, rows_above
 from clew.protocol.event_kinds.agents import AgentFacts
@@ -212,3 +212,18 @@ def as_directive(passage: Passage) -> Passage:
     if not isinstance(passage, PromptPassage) or not passage.text.startswith(FORK) or DIRECTIVE not in passage.text:
         return passage
     return replace(passage, text=passage.text.split(DIRECTIVE, 1)[1])
+
+
+def under_way(past: tuple[Passage, ...], now: tuple[Passage, ...] = ()) -> tuple[Passage, ...]:
+    """The past with the calls of its newest batch that have no result as calls that run."""
+    told = {shown.call.id for passage in now if isinstance(passage, BatchPassage) for shown in passage.calls}
+    at = next((at for at in range(len(past) - 1, -1, -1) if isinstance(past[at], BatchPassage)), None)
+    if at is None:
+        return past
+    batch = past[at]
+    assert isinstance(batch, BatchPassage)
+    calls = tuple(
+        replace(shown, state="running", cut=False, deeds=()) if shown.cut and shown.call.id not in told else shown
+        for shown in batch.calls
+    )
+    return (*past[:at], replace(batch, calls=calls), *past[at + 1 :])

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from clew.presentation.story.passages import NotePassage, Passage, SeenPassage
 from clew.presentation.story.story import Story
-from clew.presentation.story.story_of_agents import as_directive
+from clew.presentation.story.story_of_agents import as_directive, under_way
 from clew.presentation.story.telling import answered, told
 from clew.protocol.events import Envelope, OpRejected
 from clew.protocol.ids import MAIN_AGENT, AgentId, EntryId
@@ -36,8 +36,10 @@ class AgentView:
         self.story = told(envelope, self.story)
 
     def loaded(self, history: HistoryLoaded) -> None:
-        """A page of its log."""
+        """A page of its log. A call without a result that it works on goes on; it was not cut off."""
         self.story = answered(history, self.story)
+        if self.story.facts.state.working:
+            self.story = replace(self.story, past=under_way(self.story.past, self.story.now))
         self._made = ((), ())
 
     def failed(self, reason: str) -> None:
