@@ -119,7 +119,8 @@ def run(context: CommandContext, argument: str) -> CommandResult:
         case ["background"]:
             return CommandResult(ops=(SendToBackground(),))
         case ["tell", agent, _, *_]:
-            return CommandResult(ops=(MessageAgent(to=agent, text=argument.split(None, 2)[2].strip()),))
+            words = argument.split(None, 2)[2].strip()
+            return CommandResult(lines=(f"Telling {agent} …",), ops=(MessageAgent(to=agent, text=words),))
         case ["clear"]:
             return CommandResult(lookups=(ClearTasks(),))
         case ["stop" | "kill" | "tell"]:

@@ -49,7 +49,7 @@ def _told(passage: Passage, cwd: str, look: Look) -> Iterator[Piece]:
                 if shown.deeds:
                     yield from phrased_call(shown, look)
                 else:
-                    yield Shown(f"* {running(shown.call, cwd).line(look.room(13))} (runs now)", "dim")
+                    yield Shown(f"* {running(shown.call, cwd).line(look.room(2))}", "dim")
         case ReasoningPassage():
             pass
         case _:

@@ -52,8 +52,9 @@ class Looking:
     ) -> None:
         """The answer is told, unless somebody else takes it; so is why there is none. An agent's story comes first."""
         if isinstance(lookup, ShowTask) and then is None and (agent := self._agent_named(lookup.task_id)):
-            lookup = replace(lookup, task_id=agent)
-            self.ask(LoadHistory(limit=STORY_EVENTS, agent=agent), partial(self._tell_agent, agent), self._no_story)
+            wanted = LoadHistory(limit=STORY_EVENTS, agent=agent)
+            self.ask(wanted, partial(self._tell_agent, agent), partial(self._no_story, agent))
+            return
         self.waiting += 1
         take, complain = then or self.tell, refused or self.tell_refusal
         self._link.look_up(
@@ -70,9 +71,11 @@ class Looking:
     def _tell_agent(self, agent: AgentId, history: HistoryLoaded) -> None:
         facts = self._story().facts
         self._renderer.agent_story(history, facts.cwd, working=facts.state.of(agent).working)
+        self.ask(ShowTask(task_id=agent), self.tell)
 
-    def _no_story(self, reason: str) -> None:
+    def _no_story(self, agent: AgentId, reason: str) -> None:
         self._renderer.put([Shown(f"What it did cannot be read: {reason}", "warning")])
+        self.ask(ShowTask(task_id=agent), self.tell)
 
     def take(self, deed: Callable[[], None]) -> None:
         """One was answered, or refused."""

@@ -9,6 +9,7 @@ from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel, Wait
 from clew.orient.form import Form, form_of, news
 from clew.protocol.entries import ContentReplacementEntry
 from clew.protocol.events import AgentEnded, AgentStarted, CompactionEnded, TurnEnded
+from clew.protocol.lookups.tasks import ShowTask, StopTask
 from clew.protocol.messages import text_of
 from clew.protocol.ops import Compact, MessageAgent, SubmitPrompt
 from clew.transcript.log.store import subagent_path
@@ -145,3 +146,18 @@ async def test_recap_and_away_line_of_a_real_log_say_who_works_and_who_finished(
     assert back.told("agents") == "“count” finished"
     assert back.told("changed") == ""
     assert "“count” finished" in news(left, back)
+
+
+async def test_a_person_shows_and_stops_an_agent_by_its_name(place: Place) -> None:
+    hold, reached = asyncio.Event(), asyncio.Event()
+    model = two(
+        [agent(run_in_background=True, name="scout"), Say("It works."), Say("heard")],
+        [ReplyOf([Wait(hold, reached), Say("counted")])],
+    )
+    async with opened(place.request(model)) as front:
+        await front.submit(SubmitPrompt(content="go"))
+        await reached.wait()
+        child = front.of(AgentStarted)[0].child
+        assert (await front.look_up(ShowTask(task_id="scout"))).task.task_id == child
+        await front.look_up(StopTask(task_id="scout"))
+        assert (await front.until(AgentEnded)).by == "user"

@@ -37,8 +37,9 @@ async def begun(stage: Stage) -> None:
 
 async def show(stage: Stage, name: str, *events: Recorded, more: bool = False) -> None:
     stage.terminal.type(f"/tasks {name}\n".encode())
-    await stage.until(lambda: any(isinstance(op, ShowTask) for op in stage.ops))
+    await stage.until(lambda: any(isinstance(op, LoadHistory) and op.agent == "a1" for op in stage.ops))
     stage.client.answer(HistoryLoaded(events=events, before=EntryId("x") if more else None))
+    await stage.until(lambda: any(isinstance(op, ShowTask) for op in stage.ops))
     row = TaskRow(task_id=TaskId("a1"), kind="agent", title="count files", output_file="/logs/agent-a1.jsonl")
     stage.client.answer(TaskShown(task=row, output="There are 12."))
 
@@ -56,6 +57,7 @@ async def test_the_story_of_an_agent_is_read_from_its_log() -> None:
         assert [op.task_id for op in stage.ops if isinstance(op, ShowTask)] == ["a1"], "a name finds it, too"
         shown = stage.output
         assert shown.count("There are 12.") == 1, "its last words stand once"
+        assert shown.index("It was told:") < shown.index("There are 12."), "the story comes first"
         assert "here." in shown
         assert "\x1b]0;" not in shown
         assert "\x1b[31mfiles" not in shown
