@@ -68,13 +68,6 @@ _DELIVERED: tuple[tuple[Delivery, re.Pattern[str]], ...] = (
             r"\b(?:PR|pull request|merge request)\b[^.;]{0,12},? (?:which|that) I (?:opened|created|filed|raised)\b|"
             r"^\W*(?:draft )?(?:PR|pull request|MR|merge request):\s*(?:⟦U\d+⟧|#\d+ ⟦U\d+⟧)|"
             r"(?:已|已经)(?:创建|提交|打开)了?[^。，]{0,6}(?:PR|拉取请求|合并请求)|(?:创建|提交|开)了[^。，]{0,6}(?:PR|拉取请求|"
-            r""
-            r""
-            r""
-            r""
-            r""
-            r""
-            r""
             r"合并请求)",
             re.IGNORECASE,
         ),

@@ -15,7 +15,7 @@ _FILE = r"⟦[FG](\d+)⟧"
 _MARK = re.compile(_FILE)
 _DID = (
     r"(?:(?:re)?wr(?:ote|itten)|(?:re)?created|added|updated|modified|edited|changed|deleted|removed|(?:re)?generated|"
-    r"(?:re|un)?named|refactored|extended|fixed|implemented|cleaned up|saved|simplified|adjusted|corrected|replaced|"
+    r"renamed|refactored|extended|fixed|implemented|cleaned up|saved|simplified|adjusted|corrected|replaced|"
     r"moved|extracted|split|converted|inlined|introduced|resolved|dropped|appended|inserted|reverted|documented|"
     r"consolidated|populated|clarified|improved|enhanced|migrated|tightened|wrapped|switched|rewired|bumped|raised|"
     r"lowered|increased|reduced|applied|patched|reworked|restructured|registered|ported|trimmed|hardened|"
