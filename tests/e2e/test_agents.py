@@ -244,7 +244,7 @@ def test_ag_9_after_a_restart_a_message_goes_on_with_an_old_agent_and_its_histor
             {"match": at_work_on("old"), "text": "old words"},
             {"text": "first"},
             tell,
-            {"match": "and then?", "text": "new words"},
+            {"match": at_work_on("old"), "text": "new words"},
             {"text": "sent"},
             {"text": "heard"},
         ]

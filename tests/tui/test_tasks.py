@@ -11,7 +11,7 @@ from clew.protocol.standing import Standing
 from clew.tui.dialogs.registry import DialogContext, dialog_for, opens
 from clew.tui.dialogs.tasks import TasksDialog
 from tui.hosting import Host
-from tui.screen_lab import AT, SESSION, asks, screen
+from tui.screen_lab import AT, SESSION, asks, call, over, screen, turn
 
 RUNNING = TaskRow(task_id=TaskId("bash_1"), kind="shell", title="npm run\n dev", age_s=65, tail=("ready \x1b[31mred",))
 ENDED = TaskRow(task_id=TaskId("bash_2"), kind="shell", title="make", standing=Standing.FAILED, exit_code=2)
@@ -220,3 +220,23 @@ async def test_answering_goes_to_what_this_agent_asks() -> None:
         await lab.press("enter", "a")
         assert 'main > worker "count"' in lab.text()
         assert "second" in lab.text()
+
+
+async def test_b_in_the_list_moves_whatever_is_waited_for_to_the_background() -> None:
+    async with screen(size=(100, 24)) as lab:
+        await lab.press("shift+down")
+        await lab.tell(TasksListed(tasks=(RUNNING,)))
+        await lab.press("b")
+        assert not lab.client.asked(SendToBackground), "nothing is waited for: a letter that filters"
+        await lab.press("escape", "escape")
+        await lab.tell(turn(), call("Bash", command="sleep 99"))
+        await lab.press("shift+down")
+        await lab.tell(TasksListed(tasks=(RUNNING,)))
+        assert "b moves what is waited for" in lab.text()
+        await lab.press("b")
+        (op,) = lab.client.asked(SendToBackground)
+        assert op.task_id == "", "commands and agents alike"
+        await lab.tell(OpRejected(op_id=op.op_id, op="background", reason="nothing runs that could go on"))
+        assert "Not possible: nothing runs" in lab.text()
+        await lab.tell(over())
+        assert "b moves" not in lab.text()

@@ -134,7 +134,7 @@ class ChildRun:
             "background": self.background,
             "name": self.errand.name,
             "agent_kind": self.spec.kind,
-            "tokens": used.tokens,
+            "tokens": used.tokens_so_far,
             "cost_usd": used.cost_usd,
             **({"standing": Standing.SUSPENDED, "until": self._until} if self._until else {}),
         }

@@ -226,6 +226,7 @@ class Children:
             resumed=errand.resumed,
             queued=self.slots.full,
             team=errand.team,
+            since=utc_now(),
         )
         run.standing = Standing.STARTING if started.queued else Standing.WORKING
         self.session.publish(started, agent=errand.parent)
@@ -245,8 +246,7 @@ class Children:
         team: str = "",
     ) -> AgentBody:
         """What a child is made of (`child_body`)."""
-        port = self._factory.team
-        more = port.member_tools if team and port is not None else None
+        more = self._factory.team.member_tools if team and self._factory.team is not None else None
         return child_body(
             self._factory, self.files, spec, parent, model=model, past=past, agent=agent, checkout=checkout, more=more
         )

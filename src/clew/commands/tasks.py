@@ -12,7 +12,7 @@ from clew.text.figures import duration, money
 
 ABOUT = CommandHelp(
     name="tasks",
-    usage="/tasks [ID | stop ID | background ID | tell ID WORDS | clear]",
+    usage="/tasks [ID | stop ID | background [ID] | tell ID WORDS | clear]",
     summary="List commands and agents beside the conversation; show, stop, move or talk to one.",
     details=("Child agents at work are tasks too. In the full screen it is a dialog; Shift-Down opens it as well.",),
     aliases=("bashes",),
@@ -95,7 +95,7 @@ def listing(tasks: tuple[TaskRow, ...]) -> Iterator[str]:
         told = ", ".join(filter(None, (state_words(row), figure_words(row).replace(" · ", ", "))))
         yield f"{'  ' * depth}{title_words(row, whose=not depth)}  ({told})"
         yield from (f"{'  ' * depth}    {line}" for line in row.tail)
-    yield "/tasks ID shows what one has put out; /tasks stop ID ends one; /tasks background ID lets nobody wait for it;"
+    yield "/tasks ID shows what one has put out; /tasks stop ID ends one; /tasks background [ID] lets nobody wait;"
     yield "/tasks tell ID WORDS talks to an agent; /tasks clear leaves out what has ended."
 
 
@@ -121,11 +121,14 @@ def run(context: CommandContext, argument: str) -> CommandResult:
             return CommandResult(lookups=(StopTask(task_id=task_id),))
         case ["background", task_id]:
             return CommandResult(ops=(SendToBackground(task_id=task_id),))
+        case ["background"]:
+            return CommandResult(ops=(SendToBackground(),))
         case ["tell", agent, _, *_]:
-            return CommandResult(ops=(MessageAgent(to=agent, text=argument.split(None, 2)[2].strip()),))
+            words = argument.split(None, 2)[2].strip()
+            return CommandResult(lines=(f"Telling {agent} …",), ops=(MessageAgent(to=agent, text=words),))
         case ["clear"]:
             return CommandResult(lookups=(ClearTasks(),))
-        case ["stop" | "kill" | "background" | "tell"]:
+        case ["stop" | "kill" | "tell"]:
             return usage_error(ABOUT, "Which one? /tasks lists them.")
         case [task_id]:
             return CommandResult(lookups=(ShowTask(task_id=task_id),))

@@ -11,7 +11,7 @@ KEY_NAMES = frozenset(
 
 ACTIONS: dict[str, dict[str, str]] = {
     "everywhere": {
-        "interrupt": "interrupt the agent; twice when it rests: clear what is typed",
+        "interrupt": "leave the view of an agent; interrupt what works; twice when it rests: clear what is typed",
         "quit": "interrupt, then quit when pressed again",
         "leave": "quit when nothing is typed",
         "cycle_mode": "next permission mode",
@@ -91,6 +91,13 @@ ACTIONS: dict[str, dict[str, str]] = {
         "edit": "take it back and edit it",
         "send_now": "interrupt what runs and send it now",
         "remove": "take it back",
+        "close": "back to the prompt",
+    },
+    "agents": {
+        "next": "the agent below",
+        "previous": "the agent above; from the first row: back to the prompt",
+        "view": "show the marked agent in the pane; words go to it",
+        "end": "stop the marked agent; leave out one that has ended",
         "close": "back to the prompt",
     },
     "transcript": {
@@ -243,6 +250,13 @@ DEFAULTS: dict[str, dict[str, str]] = {
         "delete": "remove",
         "backspace": "remove",
         "x": "remove",
+        "escape": "close",
+    },
+    "agents": {
+        "down": "next",
+        "up": "previous",
+        "enter": "view",
+        "x": "end",
         "escape": "close",
     },
     "transcript": {

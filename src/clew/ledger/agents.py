@@ -53,7 +53,9 @@ class AgentsFold:
             turn=turn,
         )
         if len(self._agents) > KEPT:
-            del self._agents[next(iter(self._agents))]
+            ended = next((call for call, agent in self._agents.items() if not agent.standing.open), None)
+            if ended is not None:  # who is at work is never forgotten
+                del self._agents[ended]
 
     def told(self, event: AgentStarted | AgentChanged | AgentEnded, source: EntryId, turn: int) -> None:
         """A line of our own log says how a child stands: it counts more than what calls and notices say."""

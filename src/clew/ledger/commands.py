@@ -90,6 +90,11 @@ def _unquoted(command: str) -> str:
     return " && ".join(part for part in parts if not _ASKING.match(part))
 
 
+def segments(command: str) -> list[str]:
+    """The commands of a chain, without the long strings and documents that are given to them."""
+    return [" ".join(part.split()) for part in _SEPARATOR.split(_QUOTED.sub("''", command[:600])) if part.strip()]
+
+
 def only_looks(command: str) -> bool:
     """Nothing but looking around: that a search finds nothing is no failure."""
     return all(_ASKING.match(part) for part in _SEPARATOR.split(_QUOTED.sub("''", command)) if part.strip())

@@ -1,6 +1,7 @@
 """The factual recap: a form of task, state, what changed and what is open, every item with its source."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -18,7 +19,7 @@ from clew.protocol.standing import Standing
 from clew.text.redact import redact
 from clew.transcript.chain.standing import UNANSWERED
 
-FIELDS = ("task", "request", "state", "changed", "open", "agent")
+FIELDS = ("task", "request", "state", "changed", "open", "agents", "agent")
 _UNLABELLED = ("task", "state")
 _LONG = 1500
 """Characters from which a request is mostly pasted material: its first and its last sentence tell what is wanted."""
@@ -40,7 +41,7 @@ class Item(Struct, frozen=True, kw_only=True):
     """One fact of the form and the entries that show it."""
 
     field: str
-    """task, request, state, changed, open or agent."""
+    """task, request, state, changed, open, agents or agent."""
     text: str
     source: Sources = ()
 
@@ -76,7 +77,7 @@ class Form(Struct, frozen=True, kw_only=True):
     @property
     def standing(self) -> str:
         """The form without task and request, for a list that shows these itself."""
-        return " · ".join(filter(None, map(self.told, ("state", "changed", "open"))))
+        return " · ".join(filter(None, map(self.told, ("state", "changed", "open", "agents"))))
 
 
 def form_of(ledger: Ledger, *, title: str = "", project: str = "") -> Form:
@@ -89,6 +90,7 @@ def form_of(ledger: Ledger, *, title: str = "", project: str = "") -> Form:
             *_state(ledger, say),
             *_changed(ledger, say),
             *_open(ledger, say),
+            *_agents(ledger, say),
             *_agent(ledger),
         ]
     return Form(
@@ -111,7 +113,7 @@ def news(before: Form, after: Form) -> str:
 
 
 CUT_RESTORE = "files restored in part, /undo completes it"
-_NEWS = ("state", "changed", "open")
+_NEWS = ("state", "changed", "open", "agents")
 
 
 def request_words(text: str, words: int) -> str:
@@ -168,7 +170,7 @@ def _last_words(last: Request, ledger: Ledger) -> str:
 def _state(ledger: Ledger, say: Wording) -> Iterator[Item]:
     word = say.word(ledger.state, ledger.state_by)
     source = ledger.state_source
-    if ledger.state is Standing.IDLE and not (any(_open(ledger, say)) or left_undone(ledger)):
+    if ledger.state is Standing.IDLE and not (any(_open(ledger, say)) or ledger.running_agents or left_undone(ledger)):
         word = say.finished
     if ledger.state in (Standing.FAILED, Standing.SUSPENDED) and ledger.state_detail:
         word = f"{word}: {clip(flat(ledger.state_detail), 14)}"
@@ -217,14 +219,28 @@ def _changed(ledger: Ledger, say: Wording) -> Iterator[Item]:
         name = "PR" if commit.kind == "pr" else commit.kind
         words = (name, commit.ref, clip(flat(commit.subject), 9), commit.url)
         yield Item(field="changed", text=" ".join(filter(None, words)), source=commit.source)
+
+
+def _agents(ledger: Ledger, say: Wording) -> Iterator[Item]:
+    """Who is at work and who ended on the last request; who waits for the user stands under what is open."""
     ended = [one for one in ledger.agents if one.background and one.ended_turn == ledger.turn]
-    for agent in ended[-_AGENTS:]:
-        word = say.finished if agent.standing is Standing.COMPLETED else say.word(agent.standing)
-        yield Item(field="changed", text=_agent_words(agent, word, say), source=agent.source)
+    yield from _told_agents("agents", [one for one in ledger.running_agents if not _waits(one)], say)
+    yield from _told_agents("agents", ended, say)
 
 
-def _agent_words(agent: AgentFact, standing: str, say: Wording) -> str:
-    return f"{say.agent} “{clip(flat(agent.task or agent.name), 8)}”: {standing}"
+def _told_agents(field: str, agents: list[AgentFact], say: Wording) -> Iterator[Item]:
+    """The last agents of some by name, how many others stand how."""
+    words = [say.finished if one.standing is Standing.COMPLETED else say.word(one.standing) for one in agents]
+    for agent, word in list(zip(agents, words, strict=True))[-_AGENTS:]:
+        name = f"“{clip(flat(agent.task or agent.name), 8)}”"
+        text = f"{say.agent} {name}: {word}" if field == "open" else f"{name} {word}"
+        yield Item(field=field, text=text, source=agent.source)
+    for word, count in Counter(words[:-_AGENTS]).items():
+        yield Item(field=field, text=f"+{count} {word}", source=agents[0].source)
+
+
+def _waits(agent: AgentFact) -> bool:
+    return agent.standing in (Standing.WAITING, Standing.ASKING)
 
 
 def _open(ledger: Ledger, say: Wording) -> Iterator[Item]:
@@ -242,12 +258,7 @@ def _open(ledger: Ledger, say: Wording) -> Iterator[Item]:
     if todos is not None and todos.open_items:
         text = f"{todos.done}/{len(todos.items)} {clip(flat(todos.open_items[0].content), 12)}"
         yield Item(field="open", text=text, source=todos.source)
-    running = ledger.running_agents
-    for agent in [one for one in running if one.standing in (Standing.WAITING, Standing.ASKING)][-_AGENTS:]:
-        yield Item(field="open", text=_agent_words(agent, say.word(agent.standing), say), source=agent.source)
-    if running:
-        text = f"{len(running)} {say.agents}: {clip(flat(running[-1].task or running[-1].name), 8)}"
-        yield Item(field="open", text=text, source=running[-1].source)
+    yield from _told_agents("open", [one for one in ledger.running_agents if _waits(one)], say)
 
 
 def _denies(sentence: str) -> bool:

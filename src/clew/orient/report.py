@@ -16,7 +16,7 @@ from clew.system.home import private_dir
 from clew.text.redact import redact
 from clew.transcript.past.interruption import restore_cut_off
 
-_FORMAT = "10"
+_FORMAT = "11"
 
 
 class Report(Struct, frozen=True, kw_only=True):

@@ -7,12 +7,16 @@ from typing import Any
 from msgspec.structs import replace
 
 from clew.commands.facts import facts_with
+from clew.plain.agent_story import STORY_EVENTS
+from clew.plain.dialogs.dialog import Shown
 from clew.plain.render import Renderer
 from clew.presentation.client_link import ClientLink
 from clew.presentation.story.story import Story
 from clew.presentation.story.telling import answered, refused
+from clew.protocol.ids import AgentId
 from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.lookups.session import HistoryLoaded, LoadHistory
+from clew.protocol.lookups.tasks import ShowTask
 
 LAST_EXCHANGE = 40
 """Events that are read back when a session is taken up again."""
@@ -46,7 +50,11 @@ class Looking:
         then: Callable[[Any], None] | None = None,
         refused: Callable[[str], None] | None = None,
     ) -> None:
-        """The answer is told, unless somebody else takes it; so is why there is none."""
+        """The answer is told, unless somebody else takes it; so is why there is none. An agent's story comes first."""
+        if isinstance(lookup, ShowTask) and then is None and (agent := self._agent_named(lookup.task_id)):
+            wanted = LoadHistory(limit=STORY_EVENTS, agent=agent)
+            self.ask(wanted, partial(self._tell_agent, agent), partial(self._no_story, agent))
+            return
         self.waiting += 1
         take, complain = then or self.tell, refused or self.tell_refusal
         self._link.look_up(
@@ -54,6 +62,20 @@ class Looking:
             lambda answer: self._post(partial(take, answer)),
             lambda reason: self._post(partial(complain, reason)),
         )
+
+    def _agent_named(self, name: str) -> AgentId | None:
+        """The agent with this id or this name, if there is one."""
+        rows = (row for row in self._story().facts.state.all_tasks if row.kind == "agent")
+        return next((AgentId(row.task_id) for row in rows if name in (row.task_id, row.name)), None)
+
+    def _tell_agent(self, agent: AgentId, history: HistoryLoaded) -> None:
+        facts = self._story().facts
+        self._renderer.agent_story(history, facts.cwd, working=facts.state.of(agent).working)
+        self.ask(ShowTask(task_id=agent), self.tell)
+
+    def _no_story(self, agent: AgentId, reason: str) -> None:
+        self._renderer.put([Shown(f"What it did cannot be read: {reason}", "warning")])
+        self.ask(ShowTask(task_id=agent), self.tell)
 
     def take(self, deed: Callable[[], None]) -> None:
         """One was answered, or refused."""

@@ -13,6 +13,7 @@ from clew.commands.plan import opened_line
 from clew.config.schema import Density
 from clew.orient.deeds import running
 from clew.plain.agent_progress import AgentProgress
+from clew.plain.agent_story import story_of_agent
 from clew.plain.dialogs.dialog import Shown
 from clew.plain.line.screen import Screen
 from clew.plain.phrases import Look, Piece, clipped_line, one_line, phrased, phrased_call, retold_prompt
@@ -295,6 +296,11 @@ class Renderer:
         left_out = ", the end of it" if cut > 1 else ""
         self.put([Shown(f"The answer{left_out}:", "bold")])
         self._flow.grow(WordsPassage(key=f"retold:{answers[-1].key}", text=text[cut if cut > 1 else 0 :]))
+
+    def agent_story(self, event: HistoryLoaded, cwd: str, *, working: bool) -> None:
+        """What an agent did so far, bounded."""
+        self._flow.finish()
+        self.put(story_of_agent(event, cwd, self._look(), working=working))
 
     def _look(self) -> Look:
         return Look(columns=self._screen.columns, density=self._density, tools=self._tools)

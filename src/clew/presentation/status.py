@@ -129,6 +129,7 @@ def footer_row(
     hint: str = "",
     below: bool = False,
     stopping: bool = False,
+    viewing: bool = False,
     vim: str = "",
     newest: str = "",
 ) -> Row:
@@ -144,7 +145,7 @@ def footer_row(
         said_now: Row = (Span(hint, "notice"),)
         fits = width_of(said_now) + width_of(tuple(left)) + 3 <= columns
         return spread(said_now, tuple(left) if fits else (), columns)
-    right = _next_escape(facts, columns, below=below, stopping=stopping)
+    right = _next_escape(facts, columns, below=below, stopping=stopping, viewing=viewing)
     for part in (_meter(facts, columns), _spent(facts)):
         fits = width_of(tuple(left)) + len(part) + width_of(right) + 4 <= columns
         left += [Span("   "), Span(part, "dim")] if part and fits else []
@@ -154,12 +155,14 @@ def footer_row(
     return spread(tuple(left), right, columns)
 
 
-def _next_escape(facts: SessionFacts, columns: int, *, below: bool, stopping: bool) -> Row:
+def _next_escape(facts: SessionFacts, columns: int, *, below: bool, stopping: bool, viewing: bool) -> Row:
     """What Esc does when it is pressed now; where it does nothing, where help is."""
     works = facts.state.interruptible and not stopping
     if below:
-        after = ", then interrupts" if works else ""
+        after = ", then leaves the view" if viewing else ", then interrupts" if works else ""
         return said(f"↓ newer below: Esc goes there{after}" if columns >= NARROW else f"↓ Esc newest{after}", "accent")
+    if viewing:
+        return said("Esc goes back to main" if columns >= NARROW else "Esc main", "accent")
     if works and not facts.state.asks:
         return said("Esc interrupts", "dim")
     return said("F1 help" if columns >= NARROW else "F1", "dim")

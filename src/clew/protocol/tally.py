@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.protocol.base import EventBase
-from clew.protocol.event_kinds.turns import AttemptEnded, TurnEnded
+from clew.protocol.event_kinds.turns import AttemptEnded, ReplyBegan, TurnEnded
 from clew.protocol.event_kinds.words import SideQueryBooked
 from clew.protocol.usage import Usage
 
@@ -45,16 +45,21 @@ class Tally(Struct, frozen=True, kw_only=True, omit_defaults=True):
     api_ms: int = 0
     work_ms: int = 0
     """Time the agent worked, without waiting for people."""
+    begun: int = 0
+    """Tokens of the request under way, as its provider counted them when the reply began; booked when it has ended."""
 
     def after(self, event: EventBase) -> "Tally":
         """The sums after this event."""
         match event:
             case AttemptEnded():
-                return replace(self, models=_with_attempt(self.models, event), api_ms=self.api_ms + event.api_ms)
+                models = _with_attempt(self.models, event)
+                return replace(self, models=models, api_ms=self.api_ms + event.api_ms, begun=0)
+            case ReplyBegan() if event.usage is not None:
+                return replace(self, begun=event.usage.prompt_tokens + event.usage.output_tokens)
             case SideQueryBooked():
                 return replace(self, side=_with_side_query(self.side, event))
             case TurnEnded():
-                return replace(self, work_ms=self.work_ms + event.duration_ms)
+                return replace(self, work_ms=self.work_ms + event.duration_ms, begun=0)
             case _:
                 return self
 
@@ -65,6 +70,7 @@ class Tally(Struct, frozen=True, kw_only=True, omit_defaults=True):
             side=_summed(self.side, other.side, lambda use: use.purpose),
             api_ms=self.api_ms + other.api_ms,
             work_ms=self.work_ms + other.work_ms,
+            begun=self.begun + other.begun,
         )
 
     @property
@@ -77,6 +83,11 @@ class Tally(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """All tokens, in and out, side queries included."""
         used = sum((use.usage for use in self.side), self.usage)
         return used.prompt_tokens + used.output_tokens
+
+    @property
+    def tokens_so_far(self) -> int:
+        """The same with the request under way: what people see of an agent at work."""
+        return self.tokens + self.begun
 
     @property
     def cost_usd(self) -> float:

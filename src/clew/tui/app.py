@@ -104,6 +104,7 @@ class ClewApp(TerminalApp, inherit_bindings=False):
             now_s=time.monotonic,
             hint=self.drawing.hint,
             to_newest=self._to_newest,
+            to_main=self.agents.back_to_main,
             leave=self.leave,
         )
         self.presence = ScreenPresence(

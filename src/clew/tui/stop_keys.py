@@ -28,6 +28,7 @@ class ScreenStop:
         now_s: Callable[[], float],
         hint: Callable[[str], None],
         to_newest: Callable[[], bool],
+        to_main: Callable[[], bool],
         leave: Callable[[int], None],
     ) -> None:
         self._conversation = conversation
@@ -38,6 +39,8 @@ class ScreenStop:
         self._hint = hint
         self._to_newest = to_newest
         """Scroll down; false where nothing is below."""
+        self._to_main = to_main
+        """Leave the view of another agent; false where none is viewed."""
         self._leave = leave
         self._last_ctrl_c = self._last_escape = float("-inf")
         self._closed_at: float | None = None
@@ -51,12 +54,12 @@ class ScreenStop:
         return self._closed_at is not None
 
     def escape(self) -> None:
-        """Scrolled up: to the newest line, at work as at rest. There: interrupt what runs; at rest twice: clear what is
-        typed. The footer says which comes next."""
+        """Scrolled up: to the newest line, at work as at rest. In the view of an agent: back to the main conversation.
+        There: interrupt what runs; at rest twice: clear what is typed. The footer says which comes next."""
         now = self._now_s()
         again = now - self._last_escape <= self._window_s
         self._last_escape = float("-inf")
-        if self._to_newest():
+        if self._to_newest() or self._to_main():
             pass
         elif self._conversation.story.working:
             self._interrupt()

@@ -66,11 +66,30 @@ def test_recap_and_away_line_say_who_waits_and_who_finished() -> None:
     before = form_of(talk.folding().ledger(held=True))
     told(talk, AgentChanged(child=AgentId("a1"), standing=Standing.WAITING))
     form = form_of(talk.folding().ledger(held=True))
-    assert form.told("open") == "Agent “Count files”: waiting for approval; 1 agents running: Count files"
+    assert form.told("open") == "Agent “Count files”: waiting for approval"
+    assert form.told("agents") == ""
     told(talk, end())
     after = form_of(talk.folding().ledger(held=True))
-    assert "Agent “Count files”: finished" in after.told("changed")
-    assert "Agent “Count files”: finished" in news(before, after)
+    assert after.told("agents") == "“Count files” finished"
+    assert after.told("changed") == "", "the end of an agent changes no file"
+    assert "“Count files” finished" in news(before, after)
+    assert "“Count files” working" not in news(before, after)
+
+
+def test_a_thousand_agents_are_told_in_a_line_and_nobody_at_work_is_forgotten() -> None:
+    talk = Talk().user("Count the files of the project")
+    for number in range(1000):
+        child = AgentId(f"a{number}")
+        told(talk, AgentStarted(child=child, kind="worker", task=f"Part {number}", background=True))
+        if number % 2:
+            told(talk, end(child=child, standing=Standing.FAILED if number % 4 == 1 else Standing.COMPLETED))
+    told(talk, AgentChanged(child=AgentId("a0"), standing=Standing.WAITING))
+    ledger = talk.folding().ledger(held=True)
+    assert len(ledger.running_agents) == 500
+    form = form_of(ledger)
+    assert form.told("open") == "Agent “Part 0”: waiting for approval"
+    assert form.told("agents").startswith("“Part 996” working; “Part 998” working; +497 working; ")
+    assert len(form.text) < 400
 
 
 def test_several_notices_of_one_message_all_count() -> None:

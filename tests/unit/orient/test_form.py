@@ -101,7 +101,9 @@ def test_open_tasks_and_agents() -> None:
     talk = Talk().user("Print the parcels as a table").call("TodoWrite", todos=items).result()
     talk.call("Task", description="Find the callers").result("Async agent launched successfully")
     form = form_of(talk.folding().ledger(held=True))
-    assert form.told("open") == "1/2 Print the rows; 1 agents running: Find the callers"
+    assert form.told("open") == "1/2 Print the rows"
+    assert form.told("agents") == "“Find the callers” working"
+    assert "Agents: “Find the callers” working" in form.text
 
 
 def test_a_title_and_a_plan_name_the_task_beside_the_users_words() -> None:

@@ -129,7 +129,7 @@ def test_under_a_call_stands_what_its_agent_does_now_and_what_it_used() -> None:
     search = call("Bash", "s1", command="ls | wc -l")
     teller.tell(search, CHILD, "c1")
     teller.tell(runs(search), CHILD, "c1")
-    assert teller.tail() == ["Bash ls | wc -l", "0 calls · 0 tokens · 2.0 s"]
+    assert teller.tail() == ["Bash ls | wc -l", "0 calls · 2.0 s"]
     used = Usage(input_tokens=1_000, output_tokens=200)
     teller.tell(
         AttemptEnded(reply_id=MessageId("r"), step=1, model="m", outcome="completed", usage=used, cost_usd=0.02),
@@ -151,7 +151,7 @@ def test_what_goes_on_below_an_agent_is_told_under_the_same_call() -> None:
     teller.tell(read, DEEPER, "d1")
     teller.tell(runs(read), DEEPER, "d1")
     teller.tell(result("Read", "r1"), DEEPER, "d1")
-    assert teller.tail() == ["worker: Read a.py", "1 call · 0 tokens · 4.0 s"]
+    assert teller.tail() == ["worker: Read a.py", "1 call · 4.0 s"]
     teller.tell(ended(child=DEEPER, kind="worker", task="list"), CHILD, "c1")
     assert teller.tail()[0] == 'agent worker "list" has finished'
 
@@ -232,7 +232,7 @@ def test_plain_tells_what_goes_on_every_ten_seconds() -> None:
         envelope = Envelope(seq=1, at=at, session_id=SESSION, event=runs(read), agent=CHILD)
         lines += [shown.text for shown in progress.lines(envelope, teller.story, Look(columns=80))]
     assert len(lines) == 3
-    assert lines[0] == "  agent: Read 9.py · 0 calls · 0 tokens · 10 s"
+    assert lines[0] == "  agent: Read 9.py · 0 calls · 10 s"
 
 
 def test_plain_says_it_in_one_line() -> None:

@@ -11,7 +11,7 @@ from clew.ledger.claims.made import Delivery, checks_went_well, commands_went_we
 from clew.ledger.claims.passing import tests_fail, tests_pass
 from clew.ledger.claims.statements import Statement, statements
 from clew.ledger.claims.written import files_written
-from clew.ledger.commands import only_looks, purpose_of
+from clew.ledger.commands import only_looks, purpose_of, segments
 from clew.ledger.facts import CommandFact, Ledger, TestResult
 
 MOST = 2
@@ -31,7 +31,8 @@ _WRITES_MANY = re.compile(
     r"\b(?:python3?|node|ruby|perl)\b[^\n]*(?:<<|\s-c\b|\s-e\b|\s-p?i).*(?:write|rename|unlink|remove|copy|s/)|"
     r"\bgit\s+(?:-C\s+\S+\s+)?(?:apply|merge|cherry-pick|revert|am|clone)(?![\w-])|\bgenerate\b|codegen|"
     r"(?<![\w./-])patch\s+(?:-|<)|"
-    r"\bunzip\b|\btar\s|\brsync\b|"
+    r"\b(?:prettier|eslint|ruff|biome)\b.*\s--?(?:write|fix|w)\b|\b(?:ruff|cargo|dart|mix|terraform) (?:fmt|format)\b|"
+    r"(?<![\w./-])(?:black|isort|gofmt|goimports|rustfmt)\s(?!.*--check)|\bunzip\b|\btar\s|\brsync\b|"
     r"\bcp\s+-\w*[ra]|\b(?:npm|pnpm|yarn|bun)\s+(?:init|create)\b|\bcargo\s+(?:init|new)\b",
     re.DOTALL,
 )
@@ -43,6 +44,20 @@ _INSTALLS = re.compile(
     r"\b(?:npm|pnpm|yarn|bun|go|cargo|uv|poetry|pip|bundle|composer)\s+(?:i|install|add|remove|get|mod|sync|lock|"
     r"update|upgrade|uninstall|tidy)\b"
 )
+_MAX_NAME = 80
+_NOT_FOUND = 127
+_RUNNER = re.compile(
+    r"^(?:(?:npx|bunx|uvx|uv run|poetry run|pipenv run|bundle exec|python3? -m|sudo|time|env|\w+=\S*)\s+)+"
+)
+_GENERIC_WORDS = """
+    python python3 node bash sh ruby perl php java make npm pnpm yarn bun go cargo docker git gh kubectl uv pip dotnet
+    rm mv cp mkdir touch chmod cd ls cat echo test which time env open run task just build
+"""
+_GENERIC = frozenset(_GENERIC_WORDS.split())
+"""Programs whose name alone names no command."""
+_PROGRAM = re.compile(r"[a-z./][\w./+-]*")
+_SCRIPT = re.compile(r"\w\.(?:py|js|mjs|ts|sh|rb|pl|php)$")
+_TOOLS_OF_PROGRAMS = frozenset({"clippy", "vet"})
 _GIT: dict[Delivery, re.Pattern[str]] = {
     "commit": re.compile(
         r"\bgit\b[^;&|\n]*(?<![\w-])(?:commit|merge|cherry-pick|revert|rebase|am)(?![\w-])|\b(?:jj|gt|hg|svn)\s+\w+|"
@@ -66,7 +81,7 @@ _SAID: dict[Delivery, tuple[str, str]] = {
 def against(text: str, ledger: Ledger, *, elsewhere: bool = False) -> tuple[str, ...]:
     """The marks on a report in plain words, at most two of a kind. `elsewhere`: tools that the log does not read into
     facts, or other agents, worked for it as well, so that the absence of a deed shows nothing."""
-    told = list(statements(text))
+    told = list(statements(text, _names_of(ledger.commands)))
     blind = elsewhere or bool(ledger.agents)
     kinds = (
         _tests(told, ledger, blind),
@@ -171,11 +186,40 @@ def _how(run: CommandFact) -> str:
 
 def _last_run(name: str, commands: Sequence[CommandFact]) -> CommandFact | None:
     """The last command that is the named one or ends with it: only then is its exit code that of the name."""
-    wanted = " ".join(name.split()).removeprefix("$ ")
+    wanted = " ".join(name.split()).removeprefix("$ ").casefold()
     for known in reversed(commands):
         parts = [" ".join(part.split()) for part in _PARTS.split(known.command) if part.strip()]
-        at = [index for index, part in enumerate(parts) if part == wanted or part.startswith(f"{wanted} ")]
+        at = [index for index, part in enumerate(parts) if _is_called(part, wanted)]
         if at:
             plain = at[-1] == len(parts) - 1 and not re.search(r"\|\||(?<!\|)\|(?!\|)", known.command)
             return known if plain else None
     return None
+
+
+def _is_called(part: str, wanted: str) -> bool:
+    lowered = part.casefold()
+    return lowered == wanted or lowered.startswith(f"{wanted} ") or wanted in _short_names(part)
+
+
+def _names_of(commands: Iterable[CommandFact]) -> set[str]:
+    """The names by which a report may call the commands that failed."""
+    failed = (command for command in commands if command.failed and command.exit_code != _NOT_FOUND)
+    parts = (part for command in failed for part in segments(command.command))
+    return {name for part in parts if len(part) <= _MAX_NAME for name in _short_names(part)}
+
+
+def _short_names(part: str) -> set[str]:
+    """A command's whole line, its program with its sub-command, and the tool or the script that it runs."""
+    words = [word for word in _RUNNER.sub("", part).split() if not word.startswith("-")]
+    if not words or only_looks(part) or not _PROGRAM.fullmatch(words[0]):
+        return set()
+    program, rest = words[0].rsplit("/", 1)[-1].casefold(), words[1:2]
+    named = {" ".join((program, *rest)).casefold(), part.casefold()} if rest else set[str]()
+    if program in _GENERIC:
+        return named | {
+            name
+            for word in rest
+            for name in (word, word.rsplit("/", 1)[-1])
+            if _SCRIPT.search(word) or word in _TOOLS_OF_PROGRAMS
+        }
+    return named | {program}

@@ -2,41 +2,38 @@
 
 import re
 
-from clew.ledger.claims.reality import AND, GOOD_NOTHING, MODAL, NOT, OTHERS, UNREAL
+from clew.ledger.claims.outcome import GOOD, told
+from clew.ledger.claims.reality import AND, HISTORY, MODAL, NOT, OTHERS, SURE, UNREAL
 from clew.ledger.claims.statements import Statement
 
 _TESTS = (
-    r"(?:⟦[TG]\d+⟧|\b(?:tests?|test[- ]?suites?|suites?|specs?|pytest|jest|vitest|go test|cargo test|npm test|"
-    r"testsuite|"
-    r"testfälle|pruebas?)\b)"
-)
-_PASSED = (
-    r"(?:\b(?:pass(?:es)?(?!\s+(?:the|a|an|it|in|to|through|arguments?)\b)|succeed(?:s|ed)?|green|"
-    r"passed(?=\s*(?:[.,;:!)✅✓(]|$|in \d|with|on|locally|successfully|and|now|after|again|cleanly|without|under|"
-    r"for|⟦))|"
-    r"(?:is|are|all|now|still|\d+|remain) passing|passing(?=\s*(?:[.,;:!)✅✓(]|$))|"
-    r"(?:runs?|ran|complete[sd]?|execut\w+|finish\w*|are|is|were|was) (?:successful(?:ly)?|clean(?:ly)?|ok)|"
-    r"bestanden|grün\w*|bestehen|erfolgreich|laufen (?:alle )?durch|durchgelaufen|"
-    r"passent|réussi(?:s|es|ssent)?|au vert|verts|pasan|pasaron|pasado|en verde|exitosas?|con éxito)\b|✅|✓|✔)"
+    r"(?:⟦[TG]\d+⟧|\b(?:\w*tests?|test[- ]?suites?|suites?|specs?|examples|pytest|jest|vitest|playwright|junit|go test|"
+    r"cargo test|npm test|\w*testsuite|testfälle|pruebas?)\b|测试)"
 )
 _TESTS_PASS = (
-    re.compile(rf"{_TESTS}[^.;]{{0,70}}?{_PASSED}", re.IGNORECASE),
+    re.compile(rf"{_TESTS}[^.;]{{0,70}}?{GOOD}", re.IGNORECASE),
     re.compile(
-        rf"\b(?:pass(?:es|ed|ing)?|green)\s+(?:(?:all|the|its|every|existing|of|\d+|unit|integration|e2e|new|full|"
-        rf"our)\s+)*"
-        rf"{_TESTS}(?!\s+(?:data|fixtures?|input|file|case (?:to|into)))",
+        rf"(?<!the )\b(?:pass(?:es|ed|ing)?|green|successfully|通过了?)\s*(?:(?:all|the|its|every|existing|of|\d+|unit|"
+        rf"integration|e2e|"
+        rf"new|full|our|所有|全部)\s*)*{_TESTS}(?!\s+(?:data|fixtures?|input|file|case (?:to|into)))",
         re.IGNORECASE,
     ),
     re.compile(r"(?<![\d/.])[1-9][\d,]*\s+(?:tests?\s+)?passed\b(?!\s+(?:to|as|by|into|from))", re.IGNORECASE),
-    re.compile(r"(?<![\d/.])(\d+)/\1\s+(?:tests?\s+)?(?:pass(?:ed|ing)?|green)\b", re.IGNORECASE),
-    re.compile(r"测试[^。；]{0,15}?(?:通过|成功|全绿|✅)|通过了?(?:所有|全部|了)?[^。，]{0,6}测试"),
+    re.compile(rf"(?<![\d/.])(\d+)\s*(?:/|of)\s*\1\s+(?:{_TESTS}|pass(?:ed|ing)?|green)", re.IGNORECASE),
+    re.compile(rf"{_TESTS}[^.;]{{0,40}}?(?<![\d/.])(\d+)\s*(?:/|of)\s*\1(?![\d/.])", re.IGNORECASE),
+    re.compile(
+        r"^\W*(?:unit|integration|e2e|end-to-end)(?: and \w+)?\s*:?\s*(?-i:PASS|OK|pass(?:es|ed)|✅)", re.IGNORECASE
+    ),
 )
 _ALL_PASS = re.compile(
-    r"^\W*(?:all|everything)(?: \d+)?(?: checks?)?(?: now| still)? (?:pass(?:es|ed|ing)?|green)\b", re.IGNORECASE
+    rf"^\W*(?:and )?(?:all|everything|they)\b(?:\s+(?:\d+|of them|checks?|now|still|all|were|are|is|"
+    rf"was)){{0,3}}\s+{GOOD}",
+    re.IGNORECASE,
 )
 _MAKES_PASS = re.compile(r"\b(?:make|makes|making|get|gets|getting|let|help)\s+(?:\S+\s+){0,4}$", re.IGNORECASE)
 _LEFT_OUT = re.compile(
-    r"\b(?:except|apart from|other than|besides|flaky|pre-existing|unrelated|(?-i:CI)|ausgenommen|außer|sauf|excepto|"
+    r"\b(?:(?:all|everything|every\w*) but|except|apart from|other than|besides|flaky|pre-existing|unrelated|"
+    r"(?-i:CI)|ausgenommen|außer|sauf|excepto|"
     r"salvo)\b|除了",
     re.IGNORECASE,
 )
@@ -58,7 +55,7 @@ _WAS_MENDED = re.compile(
 
 def tests_pass(statement: Statement) -> bool:
     """Whether it tells that tests pass."""
-    text = GOOD_NOTHING.sub(" ", statement.text)
+    text = SURE.sub(" ", told(statement.text))
     found = next((match for pattern in _TESTS_PASS if (match := pattern.search(text))), None)
     if found is None and re.search(r"\btests?\b", statement.around, re.IGNORECASE):
         found = _ALL_PASS.search(text)
@@ -68,11 +65,11 @@ def tests_pass(statement: Statement) -> bool:
         return False
     near = AND.split(text[: found.start()])[-1]
     unreal = UNREAL.search(text[: found.start()]) or MODAL.search(found.group(0))
-    return not (unreal or NOT.search(near + found.group(0)) or OTHERS.search(near))
+    return not (unreal or HISTORY.search(text) or NOT.search(near + found.group(0)) or OTHERS.search(near))
 
 
 def tests_fail(statement: Statement) -> bool:
     """Whether it tells that some tests fail."""
-    text = GOOD_NOTHING.sub(" ", statement.text)
+    text = told(statement.text)
     found = FAILS.search(text)
     return found is not None and not UNREAL.search(text[: found.end()]) and not _WAS_MENDED.search(text)

@@ -5,7 +5,7 @@ file of tests, `⟦T0⟧` a command or a name of tests, `⟦H0⟧` a hash, `⟦U
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from clew.ledger.commands import purpose_of
@@ -13,6 +13,7 @@ from clew.ledger.commands import purpose_of
 MAX_CHARS = 60_000
 _MAX_LINE = 4_000
 _MAX_SENTENCE = 1_200
+_MAX_LEAD = 160
 _EXTENSIONS = (
     "py|pyi|ipynb|js|jsx|mjs|cjs|ts|tsx|mts|cts|vue|svelte|go|mod|sum|rs|rb|erb|java|kt|kts|swift|c|h|cc|cpp|cxx|hpp|hh|"
     "cs|csproj|sln|php|sh|bash|zsh|fish|ps1|bat|sql|md|mdx|rst|txt|adoc|tex|json|json5|jsonl|jsonc|yaml|yml|toml|ini|"
@@ -28,6 +29,8 @@ _NO_FILES = frozenset(
 )
 _URL = re.compile(r"\w+://[^\s⟦⟧)*]+")
 _HASH = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,40}")
+_BARE_HASH = re.compile(r"(?<![\w/.⟦#-])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![\w/.-])")
+_LEADERS = re.compile(r"\s*(?:\.{3,}|…+)\s*|\s+\.\s+")
 _TEST_NAME = re.compile(r"(?:Test[A-Z_]\w*|test_\w+)(?:::\w+|\(\))?|.*::test_\w+")
 _TEST_FILE = re.compile(r"(?:^|/)test_[^/]*$|_(?:test|spec)\.\w+$|\.(?:test|spec)\.\w+$")
 _SPAN = re.compile(r"`([^`\n]+)`")
@@ -45,8 +48,12 @@ _ROW = re.compile(r"^\s*\|.*\|\s*$")
 _CELL = re.compile(r"(?<!\\)\|")
 _HEADING = re.compile(r"^\s*(?:#{1,6}\s+\S|\*\*[^*]+\*\*\s*:?\s*$)")
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)[)\"'”]*\s+|(?<=[。！？])|(?<=[?!.])(?=\s*$)")
+_SAME_THING = re.compile(r"(?:;|\s+[—–-])\s+(?=(?:it|they|no|zero)\b)")
+"""What goes on about the thing before it."""
 _CLAUSE = re.compile(
-    r";\s+|；|\s+[—–]\s+|\s+--\s+|,?\s+(?:but|however|although|though|while|whereas|aber|jedoch|obwohl|mais|cependant|"
+    r";\s+|；|\s+(?:[—–-]|--)\s+(?!(?:\w+(?:ed|ote)|no|0|zero|success\w*|ok|clean|"
+    r"green)\b)|(?<!\ball)(?<!\beverything),?\s+(?:but|however|although|"
+    r"though|while|whereas|aber|jedoch|obwohl|mais|cependant|"
     r"pero|aunque)\s+|，?(?:但是|但|不过|然而)",
     re.IGNORECASE,
 )
@@ -65,8 +72,16 @@ _LISTS_CHANGES = re.compile(
     r"\b(?:files?|documents?)\b.{0,20}\b(?:changed|modified|created|updated|added|touched|edited|deleted|removed|"
     r"written)\b|"
     r"\b(?:changed|modified|created|updated|added|edited|deleted|removed|new|written) files?\b|"
+    r"^\W*(?:code |file )?(?:changes?|edits|modifications)(?: (?:I )?made\b.*|\W*$)|^\W*what (?:I |was |"
+    r"has )?changed\W*$|"
     r"\b(?:geänderte|neue|erstellte|gelöschte) dateien\b|\bfichiers? (?:modifiés?|créés?|ajoutés?|supprimés?)\b|"
     r"\barchivos? (?:modificados?|creados?|añadidos?|eliminados?)\b|(?:修改|新增|创建|更新|删除)(?:了|过)?的?文件",
+    re.IGNORECASE,
+)
+
+_HEADS_CHANGES = re.compile(
+    r"\|[^|]*\b(?:changes?|changed|actions?|edits?|modifications?|änderung(?:en)?|modifications?|cambios?)\b|"
+    r"变更|改动|修改",
     re.IGNORECASE,
 )
 
@@ -87,27 +102,85 @@ class Statement(NamedTuple):
         return self.names[int(number)]
 
 
-def statements(text: str) -> Iterator[Statement]:
-    """The clauses of a report that tell something; what stands under a heading or a line of plans is none."""
-    section = lead = ""
+def statements(text: str, commands: Iterable[str] = ()) -> Iterator[Statement]:
+    """The clauses of a report that tell something; what stands under a heading or a line of plans is none. `commands`:
+    names of commands that ran, which are read as such without backticks, too."""
+    reader = _Reader(_any_of(commands))
     for line in (row[:_MAX_LINE] for row in _FENCE.sub("\n", text[:MAX_CHARS]).splitlines()):
-        if not line.strip() or line.lstrip().startswith((">", "<")):
-            continue
+        if line.strip() and not line.lstrip().startswith((">", "<")):
+            yield from reader.read(line)
+
+
+def _any_of(commands: Iterable[str]) -> re.Pattern[str] | None:
+    names = "|".join(re.escape(name) for name in sorted(commands, key=len, reverse=True))
+    return re.compile(rf"(?<![\w/.⟦-])(?:{names})(?![\w/-]|\.\w)", re.IGNORECASE) if names else None
+
+
+class _Reader:
+    """Reads a report line by line and keeps what the lines above say of the next one."""
+
+    def __init__(self, commands: re.Pattern[str] | None) -> None:
+        self._commands = commands
+        self._section = self._lead = ""
+        self._file = ""
+        """The file that is the heading of what follows."""
+        self._table = False
+        self._rows_listed = False
+
+    def read(self, line: str) -> Iterator[Statement]:
+        """The statements of one line."""
         if _ROW.match(line):
-            if section != "plan":
-                yield from _of_row(line)
-            continue
+            yield from self._row(line)
+            return
+        self._table = self._rows_listed = False
         item = _ITEM.match(line)
-        if _HEADING.match(line):
-            section, lead = _scope(line), ""
-        elif item is None:
-            lead = ""
+        alone = _FILE_SPAN.fullmatch(line.strip().strip("#*`: "))
+        if item is None:
+            self._file = alone.group(1) if alone else ""
+        if alone is None and _HEADING.match(line):
+            self._section, self._lead = _scope(line), ""
+        elif item is None and alone is None and not line[0].isspace():
+            self._lead = ""
         box = item.group(2) if item else None
-        if box == " " or ("plan" in (section, lead) and box is None):
-            continue
-        yield from _of_line(line[item.end() :] if item else line, listed=item is not None and "list" in (section, lead))
-        if item is None and line.rstrip(" *_").endswith((":", "：")) and not _HEADING.match(line):
-            lead = _scope(line)
+        if box == " " or ("plan" in (self._section, self._lead) and box is None):
+            return
+        words = line[item.end() :] if item else line
+        listed = (item is not None or alone is not None) and "list" in (self._section, self._lead)
+        yield from self._line(f"{self._file}: {words}" if self._file and item else words, listed=listed)
+        if item is None and alone is None and not _HEADING.match(line):
+            opens = line.rstrip(" *_").endswith((":", "：")) or _LISTS_CHANGES.search(line) is not None
+            self._lead = _scope(line) if opens and len(line) < _MAX_LEAD else self._lead
+
+    def _row(self, line: str) -> Iterator[Statement]:
+        """Each cell of a row of a table; those behind one that names files tell of them."""
+        if not self._table:
+            self._table, self._rows_listed = True, _HEADS_CHANGES.search(line) is not None
+        if self._section == "plan":
+            return
+        cells = [cell.strip() for cell in _CELL.split(line.strip().strip("|"))]
+        first = ""
+        for cell in cells:
+            names = [name.strip("*` ") for name in cell.split(",")]
+            if not first and all(map(_FILE_SPAN.fullmatch, names)):
+                first = cell
+            elif first:
+                yield from self._line(f"{first}: {cell}", listed=self._rows_listed)
+            else:
+                yield from self._line(cell, listed=False)
+        if not first and len(cells) > 1:
+            yield from self._line(": ".join(cells), listed=False)
+
+    def _line(self, line: str, *, listed: bool) -> Iterator[Statement]:
+        names: list[str] = []
+        plain = _masked(_QUOTED.sub(" ", _LINK.sub(_linked, line)), names, self._commands)
+        plain = _NAME_FIRST.sub(r"\1: ", _EMPHASIS.sub("", _LEADERS.sub(": ", plain.lstrip("# "))).strip())
+        for sentence in _SENTENCE.split(_SAME_THING.sub(", ", plain)):
+            if sentence.rstrip(" )\"'").endswith(("?", "？")):
+                continue
+            for clause in _CLAUSE.split(sentence[:_MAX_SENTENCE]):
+                if clause and clause.strip():
+                    yield Statement(" ".join(clause.split()), tuple(names), plain, listed)
+                listed = False
 
 
 def _scope(line: str) -> str:
@@ -117,38 +190,13 @@ def _scope(line: str) -> str:
     return "list" if _LISTS_CHANGES.search(line) else ""
 
 
-def _of_row(line: str) -> Iterator[Statement]:
-    """Each cell of a row of a table; those behind one that names files tell of them."""
-    cells = [cell.strip() for cell in _CELL.split(line.strip().strip("|"))]
-    first = ""
-    for cell in cells:
-        names = [name.strip("*` ") for name in cell.split(",")]
-        if not first and all(map(_FILE_SPAN.fullmatch, names)):
-            first = cell
-        else:
-            yield from _of_line(f"{first}: {cell}" if first else cell, listed=False)
-
-
-def _of_line(line: str, *, listed: bool) -> Iterator[Statement]:
-    names: list[str] = []
-    plain = _masked(_QUOTED.sub(" ", _LINK.sub(_linked, line)), names)
-    plain = _NAME_FIRST.sub(r"\1: ", _EMPHASIS.sub("", plain.lstrip("# ")).strip())
-    for sentence in _SENTENCE.split(plain):
-        if sentence.rstrip(" )\"'").endswith(("?", "？")):
-            continue
-        for clause in _CLAUSE.split(sentence[:_MAX_SENTENCE]):
-            if clause and clause.strip():
-                yield Statement(" ".join(clause.split()), tuple(names), plain, listed)
-            listed = False
-
-
 def _linked(found: re.Match[str]) -> str:
     """The words of a link, with the address where it leads out of the project."""
     words, address = found.groups()
     return f"{words} {address}" if "://" in address else words
 
 
-def _masked(line: str, names: list[str]) -> str:
+def _masked(line: str, names: list[str], commands: re.Pattern[str] | None) -> str:
     """The line with a mark for each name."""
 
     def marked(kind: str, name: str) -> str:
@@ -166,10 +214,16 @@ def _masked(line: str, names: list[str]) -> str:
             return of_file(file.group(1))
         if _HASH.fullmatch(name):
             return marked("H", name)
-        if _TEST_NAME.fullmatch(name) or purpose_of(name) == "test":
+        if _TEST_NAME.fullmatch(name):
             return marked("T", name)
-        return marked("C", name)
+        return of_command(name)
+
+    def of_command(name: str) -> str:
+        return marked("T" if purpose_of(name) == "test" else "C", name)
 
     line = _SPAN.sub(of_span, line.replace("⟦", "[").replace("⟧", "]"))
     line = _URL.sub(lambda found: marked("U", found.group(0)), line)
+    line = _BARE_HASH.sub(lambda found: marked("H", found.group(0)), line)
+    if commands is not None:
+        line = commands.sub(lambda found: of_command(found.group(0)), line)
     return _FILE.sub(lambda found: of_file(found.group(1)), line)

@@ -121,8 +121,14 @@ class AgentPart(Part):
         self._tools.registry.clear()
         return TasksListed(tasks=self._tools.registry.rows())
 
+    def _task(self, name: str) -> str:
+        """The id of a task; an agent is found by its name, too."""
+        if self._tools.registry.find(name) is not None:
+            return name
+        return next((row.task_id for row in self._tools.registry.rows() if row.name and row.name == name), name)
+
     async def _show(self, lookup: ShowTask) -> TaskShown:
-        row, output = self._tools.registry.shown(lookup.task_id)
+        row, output = self._tools.registry.shown(self._task(lookup.task_id))
         if not output and row.kind == "agent":
             try:
                 output = self._agents.children.words_of(self._agents.children.files.find(row.task_id))
@@ -132,6 +138,7 @@ class AgentPart(Part):
 
     async def _stop(self, lookup: StopTask) -> TasksListed:
         registry = self._tools.registry
-        registry.check_running(lookup.task_id)
-        await registry.stop(lookup.task_id, "user")
+        task = self._task(lookup.task_id)
+        registry.check_running(task)
+        await registry.stop(task, "user")
         return TasksListed(tasks=registry.rows())

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from clew.orient.deeds import lined, named_call
 from clew.presentation.story.activity import seconds
 from clew.presentation.story.call_deeds import call_deeds
-from clew.presentation.story.passages import AgentPassage, CallShown
+from clew.presentation.story.passages import AgentPassage, BatchPassage, CallShown, Passage, PromptPassage
 from clew.presentation.story.story import ChildAtWork, Story, added, fold, with_call
 from clew.protocol.agent_path import below, called, rows_above
 from clew.protocol.event_kinds.agents import AgentFacts
@@ -23,6 +23,7 @@ from clew.protocol.events import (
     CallChanged,
     Envelope,
     PartCompleted,
+    ReplyBegan,
     ToolEnded,
     ToolStarted,
     TurnEnded,
@@ -34,13 +35,16 @@ from clew.protocol.standing import Standing
 from clew.text.figures import count, duration, money
 
 MAX_NAMED = 3
+DIRECTIVE = "\n\nDirective: "
+"""Before the words that a fork was given; what stands before it is for the model."""
+FORK = "You are a fork: "
 
 
 @fold.register
 def _(event: AgentStarted, story: Story, at: str) -> Story:
     """The call that started it tells of it; a line of its own only where there is no such call."""
     if event.call_id is not None and not event.background:
-        at_work = ChildAtWork(call_id=event.call_id, since=at)
+        at_work = ChildAtWork(call_id=event.call_id, since=event.since or at)
         story = replace(story, children={**story.children, event.child: at_work})
     if not event.resumed and event.call_id is not None and story.call(event.call_id) is not None:
         return story
@@ -132,7 +136,7 @@ def child_told(envelope: Envelope, story: Story) -> Story:
             story = replace(story, child_calls={key: call for key, call in calls.items() if key != (agent, call_id)})
         case Ask():
             doing = "waits for your answer"
-        case AttemptEnded():
+        case AttemptEnded() | ReplyBegan():
             pass
         case TurnEnded():
             story = replace(story, child_calls={key: call for key, call in calls.items() if key[0] != agent})
@@ -154,7 +158,7 @@ def _under_its_call(envelope: Envelope, story: Story, doing: str) -> Story:
     if known is None:
         if envelope.agent != top or envelope.parent_call is None:
             return story
-        known = ChildAtWork(call_id=envelope.parent_call, since=envelope.at)  # whoever joins late saw no beginning
+        known = ChildAtWork(call_id=envelope.parent_call, since=rows[0].since or envelope.at)  # joined late
     if doing:
         deeper = rows[-1].name or rows[-1].agent_kind if len(rows) > 1 else ""
         known = replace(known, doing=f"{deeper}: {doing}" if deeper else doing)
@@ -188,7 +192,8 @@ def work_figures(story: Story, agent: AgentId, elapsed_s: float) -> str:
     states = [story.facts.state.of(one) for one in below(story.facts.state, agent)]
     used = [state.tally + state.children for state in states]
     cost = sum(one.cost_usd for one in used)
-    figures = [count(sum(state.calls for state in states), "call"), f"{sum(one.tokens for one in used):,} tokens"]
+    tokens = sum(one.tokens_so_far for one in used)
+    figures = [count(sum(state.calls for state in states), "call"), *([f"{tokens:,} tokens"] if tokens else [])]
     figures += [money(cost)] if cost else []
     return " · ".join([*figures, duration(round(max(elapsed_s, 0.0) * 1000))])
 
@@ -197,3 +202,28 @@ def _without(story: Story, agent: AgentId) -> Story:
     if agent not in story.children:
         return story
     return replace(story, children={one: known for one, known in story.children.items() if one != agent})
+
+
+# In the view of one.
+
+
+def as_directive(passage: Passage) -> Passage:
+    """The words that a fork was given, as its own line."""
+    if not isinstance(passage, PromptPassage) or not passage.text.startswith(FORK) or DIRECTIVE not in passage.text:
+        return passage
+    return replace(passage, text=passage.text.split(DIRECTIVE, 1)[1])
+
+
+def under_way(past: tuple[Passage, ...], now: tuple[Passage, ...] = ()) -> tuple[Passage, ...]:
+    """The past with the calls of its newest batch that have no result as calls that run."""
+    told = {shown.call.id for passage in now if isinstance(passage, BatchPassage) for shown in passage.calls}
+    at = next((at for at in range(len(past) - 1, -1, -1) if isinstance(past[at], BatchPassage)), None)
+    if at is None:
+        return past
+    batch = past[at]
+    assert isinstance(batch, BatchPassage)
+    calls = tuple(
+        replace(shown, state="running", cut=False, deeds=()) if shown.cut and shown.call.id not in told else shown
+        for shown in batch.calls
+    )
+    return (*past[:at], replace(batch, calls=calls), *past[at + 1 :])

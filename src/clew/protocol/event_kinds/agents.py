@@ -31,6 +31,8 @@ class TaskRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """When a suspended agent goes on by itself, as ISO 8601; empty: it does not."""
     background: bool = False
     """Of an agent: nobody waits for it."""
+    since: str = ""
+    """Of an agent: when its run began, as ISO 8601; empty: not told."""
     name: str = ""
     agent_kind: str = ""
     team: str = ""
@@ -98,6 +100,8 @@ class AgentStarted(DurableEvent, frozen=True, kw_only=True, tag="agent.started")
     """As many work as may at once: it begins when one of them has ended."""
     team: str = ""
     """It is a member of this team; its end means that it is idle."""
+    since: str = ""
+    """When, as ISO 8601: whoever joins later counts from it; empty in logs of before."""
 
 
 class AgentChanged(DurableEvent, frozen=True, kw_only=True, tag="agent.changed"):
@@ -239,6 +243,7 @@ def tasks_after(event: TaskNews, tasks: tuple[TaskRow, ...]) -> tuple[TaskRow, .
                 title=title,
                 standing=Standing.STARTING if event.queued else Standing.WORKING,
                 background=event.background,
+                since=event.since,
                 name=event.name,
                 agent_kind=event.kind,
                 team=event.team,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from clew.presentation.story.activity import seconds
 from clew.protocol.events import TaskRow
 from clew.protocol.ids import AgentId, TaskId
 from clew.protocol.state import SessionState
@@ -26,16 +27,17 @@ class ListedAgents:
         self.rows: tuple[TaskRow, ...] = ()
         """By their start."""
 
-    def follow(self, state: SessionState, viewed: AgentId, now_s: float) -> None:
-        """After every event and every change of what is viewed."""
+    def follow(self, state: SessionState, viewed: AgentId, now_s: float, *, wall_s: float = 0.0) -> None:
+        """After every event and every change of what is viewed. `wall_s`: the time by which a log tells a start."""
         found = {row.task_id: row for row in state.all_tasks if row.kind == "agent" and row.background}
         for task_id, row in found.items():
             if row.standing.open:
                 if self._took_s.pop(task_id, None) is not None:  # it goes on: a start of its own
                     del self._since_s[task_id]
-                self._since_s.setdefault(task_id, now_s)
+                if task_id not in self._since_s:
+                    self._since_s[task_id] = now_s - max(0.0, wall_s - seconds(row.since) if row.since else 0.0)
                 one = state.of(AgentId(task_id))
-                self._tokens[task_id] = (one.tally + one.children).tokens
+                self._tokens[task_id] = (one.tally + one.children).tokens_so_far
                 self._until_s.pop(task_id, None)
                 self._cleared.discard(task_id)
             elif task_id in self._since_s:
@@ -44,10 +46,23 @@ class ListedAgents:
                     self._until_s.pop(task_id, None)
                 else:
                     self._until_s.setdefault(task_id, now_s + GRACE_S)
+        for gone in self._since_s.keys() - found.keys():
+            self._forget(gone)
         self.rows = tuple(found[task_id] for task_id in self._since_s if self._stays(found, task_id, now_s))
 
+    @property
+    def known(self) -> int:
+        """How many are kept in mind."""
+        return len(self._since_s)
+
+    def _forget(self, task_id: TaskId) -> None:
+        """The session does not tell of it any more."""
+        for kept in (self._since_s, self._took_s, self._tokens, self._until_s):
+            kept.pop(task_id, None)
+        self._cleared.discard(task_id)
+
     def _stays(self, found: Mapping[TaskId, TaskRow], task_id: TaskId, now_s: float) -> bool:
-        if task_id not in found or task_id in self._cleared:
+        if task_id in self._cleared:
             return False
         return found[task_id].standing.open or self._until_s.get(task_id, now_s + 1) > now_s
 

@@ -11,6 +11,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from clew.commands.tasks import STANDING_WORDS
+from clew.composing.keymap import Keymap
 from clew.protocol.agent_path import called
 from clew.protocol.events import TaskRow
 from clew.protocol.ids import MAIN_AGENT, AgentId
@@ -43,6 +44,7 @@ class AgentSelector(ScrollView, can_focus=True):
         view: Callable[[AgentId], None],
         end: Callable[[AgentId], None],
         leave: Callable[[str], None],
+        keymap: Keymap,
         ascii_only: bool = False,
     ) -> None:
         """`leave` gets the letter that was typed, if one was. All are called before the next key is looked at."""
@@ -50,6 +52,7 @@ class AgentSelector(ScrollView, can_focus=True):
         self._tokens = tokens
         self._elapsed_s = elapsed_s
         self._view, self._end, self._leave = view, end, leave
+        self._keymap = keymap
         self._dot = "*" if ascii_only else "●"
         self._rows: tuple[TaskRow, ...] = ()
         self._cursor = 0
@@ -110,14 +113,15 @@ class AgentSelector(ScrollView, can_focus=True):
 
     def press(self, key: str, character: str | None) -> bool:
         """Do what a key means here; whether it means anything."""
-        if key == "escape" or (key == "up" and not self._cursor):
+        action = self._keymap.action(("agents",), (key,))
+        if action == "close" or (action == "previous" and not self._cursor):
             self._leave("")
-        elif key in ("up", "down"):
-            self._cursor = max(0, min(self._cursor + (1 if key == "down" else -1), len(self._rows)))
+        elif action in ("previous", "next"):
+            self._cursor = max(0, min(self._cursor + (1 if action == "next" else -1), len(self._rows)))
             self._in_sight()
-        elif key == "enter":
+        elif action == "view":
             self._view(self.marked)
-        elif character == "x":
+        elif action == "end":
             if self._cursor:
                 self._end(self.marked)
         elif character:
@@ -162,16 +166,23 @@ class AgentSelector(ScrollView, can_focus=True):
         )
         return strip.crop(0, width)
 
+    @property
+    def _help(self) -> str:
+        wanted = (("agents", "view", "views"), ("everywhere", "tasks", "all tasks"))
+        bound = ((next(iter(self._keymap.keys_for(context, action)), ""), does) for context, action, does in wanted)
+        return " · ".join(f"{key} {does}" for key, does in bound if key)
+
     def _words(self, row: TaskRow | None, *, marked: bool) -> tuple[str, str]:
         keys = marked and self.has_focus
         if row is None:
-            return "main", "Enter views · Shift-Down all tasks" if keys and self.size.width >= 60 else ""
+            return "main", self._help if keys and self.size.width >= 60 else ""
         tokens = self._tokens(row)
         parts = [duration(round(self._elapsed_s(row) * 1000)), f"{tokens:,} tokens" if tokens else ""]
         if not row.standing.open or row.standing.value in ("waiting", "asking", "starting"):
             parts.insert(0, STANDING_WORDS[row.standing])
         if keys:
-            parts.append("x stops" if row.standing.open else "x clears")
+            end = next(iter(self._keymap.keys_for("agents", "end")), "")
+            parts.append(f"{end} {'stops' if row.standing.open else 'clears'}" if end else "")
         return called(row.agent_kind, row.name, row.title), " · ".join(filter(None, parts))
 
 

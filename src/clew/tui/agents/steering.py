@@ -1,6 +1,7 @@
 """Agents in the background, seen and steered: who routes the keys of the list, and who is talked to."""
 
 import asyncio
+import time
 
 from clew.composing.keymap import Keymap
 from clew.composing.typed_input import TypedInput, op_of
@@ -37,16 +38,17 @@ class AgentSteering:
         self._transcript = transcript
         self._dock = dock
         self._keymap = keymap
-        self._listed = ListedAgents()
+        self.listed = ListedAgents()
         self._timer: asyncio.TimerHandle | None = None
         self._seen: dict[AgentId, str] = {}
         """By agent the newest that was seen of it when its view was left."""
         self.selector = AgentSelector(
-            tokens=lambda row: self._listed.tokens(row.task_id),
-            elapsed_s=lambda row: self._listed.elapsed_s(row.task_id, _now_s()),
+            tokens=lambda row: self.listed.tokens(row.task_id),
+            elapsed_s=lambda row: self.listed.elapsed_s(row.task_id, _now_s()),
             view=self.look_at,
             end=self.end,
             leave=self.leave,
+            keymap=keymap,
             ascii_only=drawing.ascii_only,
         )
 
@@ -59,12 +61,12 @@ class AgentSteering:
     def follow(self) -> None:
         """After every event: what the list holds, and one timer to the next that goes by itself."""
         now_s = _now_s()
-        self._listed.follow(self._conversation.story.facts.state, self.viewed, now_s)
-        self.selector.show(self._listed.rows, self.viewed)
+        self.listed.follow(self._conversation.story.facts.state, self.viewed, now_s, wall_s=time.time())
+        self.selector.show(self.listed.rows, self.viewed)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if (due_s := self._listed.next_expiry_s(now_s)) is not None:
+        if (due_s := self.listed.next_expiry_s(now_s)) is not None:
             self._timer = asyncio.get_running_loop().call_at(due_s, self.follow)
 
     def press(self, key: str) -> bool:
@@ -74,6 +76,13 @@ class AgentSteering:
             return False
         self.selector.enter()
         focus_now(self.selector, prompt)
+        return True
+
+    def back_to_main(self) -> bool:
+        """Show the main conversation again; false where it is shown."""
+        if self.viewed == MAIN_AGENT:
+            return False
+        self.look_at(MAIN_AGENT)
         return True
 
     def leave(self, text: str = "") -> None:
@@ -94,7 +103,7 @@ class AgentSteering:
             self._seen[before.agent] = before.newest
         self._conversation.look_at(agent, seen=self._seen.get(agent, ""))
         self._transcript.to_end()
-        row = next((row for row in self._listed.rows if row.task_id == agent), None)
+        row = next((row for row in self.listed.rows if row.task_id == agent), None)
         who = called(row.agent_kind, row.name, row.title) if row is not None else ""
         self._dock.panel.prompt.address(who if agent != MAIN_AGENT else "", PLACEHOLDER)
         self.follow()
@@ -102,7 +111,7 @@ class AgentSteering:
 
     def end(self, agent: AgentId) -> None:
         """Stop one that works; clear one that has ended from the list."""
-        row = next((row for row in self._listed.rows if row.task_id == agent), None)
+        row = next((row for row in self.listed.rows if row.task_id == agent), None)
         if row is None:
             return
         if row.standing.open:
@@ -111,7 +120,7 @@ class AgentSteering:
             return
         if self.viewed == agent:
             self.look_at(MAIN_AGENT)
-        self._listed.clear(row.task_id)
+        self.listed.clear(row.task_id)
         self.follow()
 
     def addressed(self, typed: TypedInput) -> bool:

@@ -2,17 +2,14 @@
 
 from msgspec.structs import replace
 
-from clew.presentation.story.passages import NotePassage, Passage, PromptPassage, SeenPassage
+from clew.presentation.story.passages import NotePassage, Passage, SeenPassage
 from clew.presentation.story.story import Story
+from clew.presentation.story.story_of_agents import as_directive, under_way
 from clew.presentation.story.telling import answered, told
 from clew.protocol.events import Envelope, OpRejected
 from clew.protocol.ids import MAIN_AGENT, AgentId, EntryId
 from clew.protocol.lookups.session import HistoryLoaded
 from clew.protocol.state import session_state
-
-DIRECTIVE = "\n\nDirective: "
-"""Before the words that a fork was given; what stands before it is for the model."""
-FORK = "You are a fork: "
 
 
 class AgentView:
@@ -39,8 +36,10 @@ class AgentView:
         self.story = told(envelope, self.story)
 
     def loaded(self, history: HistoryLoaded) -> None:
-        """A page of its log."""
+        """A page of its log. A call without a result that it works on goes on; it was not cut off."""
         self.story = answered(history, self.story)
+        if self.story.facts.state.working:
+            self.story = replace(self.story, past=under_way(self.story.past, self.story.now))
         self._made = ((), ())
 
     def failed(self, reason: str) -> None:
@@ -58,12 +57,12 @@ class AgentView:
         """What is past and what goes on, with the mark where the part begins that nobody has seen."""
         past, now = self.story.past, self.story.now
         if self._made[0] is not past or not self._made[1]:
-            shown = tuple(map(_as_directive, past))
+            shown = tuple(map(as_directive, past))
             if self._problem:
                 text = f"what it did before cannot be read: {self._problem}"
                 shown = (NotePassage(key=f"{self.agent}:unread", text=text, level="warning"), *shown)
             self._made = (past, self._marked(shown))
-        return self._made[1], self._marked(tuple(map(_as_directive, now)), after=self._made[1])
+        return self._made[1], self._marked(tuple(map(as_directive, now)), after=self._made[1])
 
     def _marked(self, passages: tuple[Passage, ...], *, after: tuple[Passage, ...] = ()) -> tuple[Passage, ...]:
         if not self._seen or any(isinstance(passage, SeenPassage) for passage in after):
@@ -73,10 +72,3 @@ class AgentView:
             return passages
         mark = SeenPassage(key=f"{self.agent}:seen", entry_id=EntryId(""))
         return (*passages[:first], mark, *passages[first:])
-
-
-def _as_directive(passage: Passage) -> Passage:
-    """The words that a fork was given, as its own line."""
-    if not isinstance(passage, PromptPassage) or not passage.text.startswith(FORK) or DIRECTIVE not in passage.text:
-        return passage
-    return replace(passage, text=passage.text.split(DIRECTIVE, 1)[1])

@@ -17,6 +17,8 @@ from clew.protocol.events import (
     TaskEnded,
     TaskRow,
     TaskStarted,
+    TurnEnded,
+    TurnStarted,
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId, OpId
 from clew.protocol.lookups.base import Answer
@@ -42,7 +44,7 @@ STYLES = {Standing.WAITING: "warning", Standing.ASKING: "warning", Standing.FAIL
 def open_dialog(event: Event | Answer, context: DialogContext) -> Dialog:
     """For the registry."""
     assert isinstance(event, TasksListed)
-    return TasksDialog(event)
+    return TasksDialog(event, working=context.facts.state.working)
 
 
 class TasksDialog(Picker):
@@ -50,9 +52,11 @@ class TasksDialog(Picker):
 
     asks_for = "words of a task"
 
-    def __init__(self, listed: TasksListed) -> None:
+    def __init__(self, listed: TasksListed, *, working: bool = False) -> None:
+        """`working`: a turn goes on, which may wait for a command or an agent."""
         super().__init__()
         self._tasks = listed.tasks
+        self._working = working
         self._shown: TaskRow | None = None
         """The task that is looked at; None while none is."""
         self._output = ""
@@ -86,12 +90,13 @@ class TasksDialog(Picker):
 
     def hint(self) -> str:
         if self._shown is None:
+            move = "b moves what is waited for to the background · " if self._working and not self.field.value else ""
             if not self._tasks:
-                return "Nothing runs or ran beside the conversation · Esc closes"
+                return f"Nothing runs or ran beside the conversation · {move}Esc closes"
             if not self.options.items:
                 return "Nothing fits · Esc closes"
             ended = any(not row.standing.open for row in self._tasks)
-            return f"Enter opens one{' · Del clears ended ones' if ended else ''} · Esc closes"
+            return f"Enter opens one · {'Del clears ended ones · ' if ended else ''}{move}Esc closes"
         if self._telling:
             return "Enter sends it · Esc back"
         scroll = "PgUp PgDn scroll · " if self.body.max_scroll_y else ""
@@ -127,6 +132,9 @@ class TasksDialog(Picker):
         if event.key == "delete" and self._shown is None and not self.field.value:
             self.inquire(ClearTasks(), self._relist, self._refuse, about="list")
             return True
+        if event.key in ("b", "ctrl+b") and self._shown is None and self._working and not self.field.value:
+            self.ask_for(SendToBackground(op_id=OP_ID))
+            return True
         return super().press(event)
 
     def typed(self, text: str) -> None:
@@ -149,8 +157,12 @@ class TasksDialog(Picker):
         elif isinstance(event, OpAccepted) and event.op_id == OP_ID:
             self._refused = ""
             self.say("Done.")
-            self._offer()
-            self._look()
+            if self._shown is not None:
+                self._offer()
+                self._look()
+        elif isinstance(event, TurnStarted | TurnEnded):
+            self._working = isinstance(event, TurnStarted)
+            self.redraw()
         elif isinstance(event, TaskStarted | TaskEnded | AgentStarted | AgentChanged | AgentEnded):
             self.inquire(ListTasks(), self._relist, self._refuse)
 
@@ -165,7 +177,10 @@ class TasksDialog(Picker):
     def _refuse(self, reason: str) -> None:
         self.unsay()
         self._refused = reason
-        self._offer()
+        if self._shown is None:
+            self.say(f"Not possible: {sanitize(reason, one_line=True)}")
+        else:
+            self._offer()
 
     def back(self) -> None:
         if self._telling:

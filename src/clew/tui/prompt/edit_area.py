@@ -15,6 +15,7 @@ from textual.strip import Strip
 from textual.widgets import TextArea
 
 from clew.composing.pasted import Pastes, is_showable
+from clew.text.terminal_text import sanitize
 from clew.text.unicode_marks import JOINABLE, JOINERS, SELECTORS
 from clew.tui.owning_app import app_of
 
@@ -83,7 +84,7 @@ class EditArea(TextArea, inherit_bindings=False):
     def address(self, who: str, otherwise: str) -> None:
         """Whom words go to: the empty area says it, and a mark at the left while something is typed. Empty: nobody
         besides, and the empty area says something else."""
-        self.placeholder = f"to {who} · Down, main, Enter goes back" if who else otherwise
+        self.placeholder = f"to {sanitize(who, one_line=True)} · Esc goes back" if who else otherwise
         self._usual = ADDRESSED_BAR if who else BAR
         self.refresh()
 

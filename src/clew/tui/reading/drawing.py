@@ -176,6 +176,7 @@ class Drawing:
             hint=self._hint,
             below=below,
             stopping=self._stopping(),
+            viewing=self._conversation.view is not None,
             vim=self._vim_mode() or "",
             newest=self.background.newest,
         )
