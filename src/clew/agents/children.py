@@ -100,6 +100,7 @@ class Children:
         if spec.kind == COORDINATOR:
             raise ValueError("a coordinator is a way to run the conversation, no agent to start; start workers")
         self._check(parent, errand.name)
+        self._factory.check(spec)
         above = self._factory.find_runner(parent)
         assert above is not None
         if spec.kind == FORK.kind:
@@ -147,6 +148,7 @@ class Children:
         past = self.files.past(agent)
         self._check(parent, "")
         spec = self.spec(meta.agent_type)
+        self._factory.check(spec)
         above = self._factory.find_runner(parent)
         assert above is not None
         root = self._factory.shared.place.root

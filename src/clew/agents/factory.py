@@ -133,6 +133,8 @@ class AgentFactory:
         self._children: Children | None = None
         self.coordinates = False
         """The main agent gives all work to workers in the background."""
+        self._objections: list[Callable[[AgentSpec], str]] = []
+        self._seen_to: frozenset[str] = frozenset()
         shared.open_ports(session, self.port)
 
     def coordinate(self, on: bool) -> None:
@@ -140,6 +142,19 @@ class AgentFactory:
         self.coordinates = on
         if on and self.transcript is not None:
             self.shared.permits.use_scratch(scratch_dir(self.transcript))
+
+    def admit_by(self, objection: Callable[[AgentSpec], str], sees_to: frozenset[str]) -> None:
+        """Ask before each child is started. `sees_to`: what of the programs that definitions bring it runs."""
+        self._objections.append(objection)
+        self._seen_to |= sees_to
+
+    def check(self, spec: AgentSpec) -> None:
+        """Raises ValueError with why a child of this kind is not started, in words for the model."""
+        said = [words for objection in self._objections if (words := objection(spec))]
+        if not said and (left := sorted(spec.brings - self._seen_to)):
+            said = [f"this session began without its {' and '.join(left)}; start clew again to use it"]
+        if said:
+            raise ValueError(f"the agent {spec.kind} was not started: {said[0]}")
 
     def words_above(self, agent: Agent) -> tuple[str, ...]:
         """The prompt that a child's is made from: its parent's, but a coordinator's words are nobody else's."""

@@ -67,6 +67,8 @@ class AgentSpec(Struct, frozen=True, kw_only=True):
     """`worktree`: it works in a checkout of its own."""
     needs_servers: tuple[str, ...] = ()
     """MCP servers without which it does not start."""
+    brings: frozenset[str] = frozenset()
+    """What its definition has run for it, `hooks` and `servers`: it starts only where somebody sees to that."""
     initial_prompt: str = ""
     """What is said with the first prompt, where it is the main conversation."""
     sidechain: bool = True

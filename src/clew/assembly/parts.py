@@ -80,26 +80,28 @@ def parts_of(setup: PartSetup, door: Door, more: Sequence[PartMaker] = ()) -> tu
     memory = MemoryPart(setup)
     found: list[Part] = []
     consent: Consent | None = None
-    hooked = may_have_hooks(workspace)
+    agents = may_have_agents(setup)
+    brought = frozenset(name for spec in setup.kinds().specs() for name in spec.brings) if agents else frozenset[str]()
+    hooked = may_have_hooks(workspace) or "hooks" in brought
     if hooked or request.entrypoint != "print":
         from clew.parts.hooks.part import HookPart  # where there may be a hook, or somebody may bring one later
 
-        hooks = HookPart(setup, expected=hooked)
+        hooks = HookPart(setup, expected=hooked, of_agents=agents)
         found, consent = [hooks], hooks.before_compaction
     if not request.bare:
         found.append(SkillPart(setup, session_skills))
     expected = may_have_servers(setup)
-    if expected or request.driven:
+    if expected or request.driven or "servers" in brought:
         from clew.parts.mcp.part import McpPart  # where there may be a server, or a program may bring one
 
-        found.append(McpPart(setup, expected=expected))
+        found.append(McpPart(setup, expected=expected, of_agents="servers" in brought))
     if settings.output_style or request.driven:
         from clew.parts.output_style.part import OutputStylePart, output_style  # where a style may be named
 
         if name := output_style(setup):
             found.append(OutputStylePart(setup, name))
     found += [PlanPart(setup), AgentPart()]
-    if may_have_agents(setup):
+    if agents:
         from clew.parts.agents.kinds import AgentKindPart  # where somebody may have defined a kind
 
         found.append(AgentKindPart(setup, expected=True))

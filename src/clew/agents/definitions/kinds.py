@@ -9,15 +9,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from clew.agents.definitions.brought import hooks_now, servers_now
 from clew.agents.definitions.definition import AgentDefinition, DefinitionProblem, FieldChecks, Level
 from clew.agents.definitions.reading import BUILTIN_FOLDER, FOLDER_NAME, AgentFolder, DefinitionReader, GivenAgents
 from clew.agents.permits import PathBounds, ToolPlace
 from clew.agents.runner import COORDINATOR, KINDS_HEADING, AgentSpec
 from clew.agents.toolbox import is_chosen
 from clew.engine.ports import Limits
+from clew.hooks.definitions import HookDefinition
 from clew.llm.errors import LLMError, UnknownModel
 from clew.llm.models.connect import default_model, resolve, target_of
 from clew.llm.models.listing import ALIAS_FAMILIES
+from clew.mcp.definitions import ServerDefinition
+from clew.protocol.event_kinds.programs import HookScope
 
 GENERAL_PURPOSE = "general-purpose"
 """The kind that is meant where none is named."""
@@ -47,7 +51,7 @@ class Kinds:
         self._place = place
         self._files = files
         self._given = tuple(given)
-        self._reader = DefinitionReader(FieldChecks(model=self._model))
+        self._reader = DefinitionReader(FieldChecks(model=self._model, root=str(place.root)))
         self._problems: tuple[str, ...] = ()
 
     def add(self, given: GivenAgents) -> tuple[str, ...]:
@@ -78,6 +82,17 @@ class Kinds:
                 one = taken[one.name.casefold()] = self._no_wider(one)
             rows.append(KnownKind(definition=one, hidden=hidden))
         return tuple(rows)
+
+    def hooks(self) -> tuple[HookDefinition, ...]:
+        """The hooks that definitions bring, as they are now; nobody has approved any of them by that."""
+        root, trusted = str(self._place.root), self._place.trusted
+        counting = (one.definition for one in self.known() if not one.hidden)
+        return tuple(hook for one in counting for hook in hooks_now(one.brought.hooks, root, trusted=trusted))
+
+    def servers(self) -> tuple[ServerDefinition, ...]:
+        """The MCP servers that definitions bring, as they are now."""
+        counting = (one.definition for one in self.known() if not one.hidden)
+        return tuple(one for found in counting for one in servers_now(found.brought.servers, str(self._place.root)))
 
     def problems(self) -> tuple[str, ...]:
         """Definitions that are not used, a line each."""
@@ -161,6 +176,7 @@ class Kinds:
             background=one.background,
             isolation=one.isolation,
             needs_servers=one.needs_servers,
+            brings=one.brought.sorts | frozenset(("servers",) if one.needs_servers else ()),
             initial_prompt=one.initial_prompt,
             color=one.color,
             bounds=self._settings_only() if builtin and one.name == SETS_STATUS_LINE else None,
@@ -208,11 +224,12 @@ def agent_folders(place: ToolPlace) -> Iterator[AgentFolder]:
     ]
     for home in dict.fromkeys(user):
         if os.path.isdir(path := os.path.join(home, FOLDER_NAME)):
-            yield AgentFolder(path=path, level="user")
+            yield AgentFolder(path=path, level="user", scope="user" if home == str(place.home) else "claude_user")
     for home in project if place.trusted and "project" in place.sources else ():
         path = os.path.join(home, FOLDER_NAME)
         if os.path.isdir(path) and os.path.realpath(home) not in {os.path.realpath(one) for one in user}:
-            yield AgentFolder(path=path, level="project", within=str(place.root))
+            scope: HookScope = "project" if home.endswith(".clew") else "claude_project"
+            yield AgentFolder(path=path, level="project", within=str(place.root), scope=scope)
 
 
 def _skill_words(skills: tuple[str, ...]) -> tuple[str, ...]:

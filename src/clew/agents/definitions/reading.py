@@ -15,8 +15,10 @@ from clew.agents.definitions.definition import (
     Origin,
     understood,
 )
+from clew.protocol.event_kinds.programs import HookScope
 from clew.skills.definitions import SkillProblem, kept_inside, one_line, whole_text
-from clew.skills.front_matter import FrontMatterError, parse
+from clew.skills.front_matter import FrontMatterDocument, FrontMatterError, parse
+from clew.skills.nested_matter import nested_value
 
 FOLDER_NAME = "agents"
 MAX_FILES = 200
@@ -25,6 +27,8 @@ MAX_ENTRIES = 2_000
 MAX_DEPTH = 4
 MAX_GIVEN = 200
 BUILTIN_FOLDER = str(Path(__file__).with_name("builtin"))
+NESTED = frozenset({"hooks", "mcpservers"})
+"""Fields whose values are objects."""
 _Stamp = tuple[int, int, int, int]
 
 
@@ -35,6 +39,8 @@ class AgentFolder(Struct, frozen=True, kw_only=True):
     level: Level
     within: str = ""
     """The directory that no link may lead out of; empty: the user's own, where links are theirs."""
+    scope: HookScope = "user"
+    """Whose programs its definitions bring."""
 
 
 class GivenAgents(Struct, frozen=True, kw_only=True):
@@ -119,9 +125,18 @@ class DefinitionReader:
         if not document.fields:
             raise DefinitionProblem("it has no front matter with a name and a description")
         builtin = folder.level == "builtin"
-        origin = Origin(level=folder.level, source="built in" if builtin else path)
+        origin = Origin(level=folder.level, source="built in" if builtin else path, scope=folder.scope)
         named = os.path.basename(path).removesuffix(".md")
-        return understood(named, document.fields, document.body, origin, self._checks)
+        return understood(named, _with_nested(document), document.body, origin, self._checks)
+
+
+def _with_nested(document: FrontMatterDocument) -> dict[str, Any]:
+    """The fields of a file, those that hold more than texts as objects. Raises FrontMatterError."""
+    fields: dict[str, Any] = dict(document.fields)
+    for key, raw in document.nested.items():
+        if key.lower().replace("-", "").replace("_", "") in NESTED:
+            fields[key] = nested_value(raw)
+    return fields
 
 
 def _files(folder: AgentFolder, problems: list[str]) -> Iterator[str]:

@@ -73,7 +73,7 @@ class AgentKindPart(Part):
 
     async def _show(self, lookup: ShowAgentKind) -> AgentKindShown:
         try:
-            return kind_shown(self._setup.kinds(), lookup.name)
+            return kind_shown(self._setup.kinds(), lookup.name, self._setup.workspace)
         except LookupRefused as error:
             raise OpRefused(str(error)) from error
 

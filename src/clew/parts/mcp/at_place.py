@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+from clew.agents.definitions.kinds import Kinds
 from clew.host.workspace import Workspace
 from clew.llm.models.connect import key_variables
 from clew.mcp.approvals import McpApprovals
 from clew.mcp.definitions import ServerDefinition
 from clew.mcp.expansion import MissingVariables, expanded
-from clew.mcp.files import ServerPlaces, find_servers
+from clew.mcp.files import find_servers
 from clew.mcp.login.logins import LoginStore
 from clew.mcp.offers import count_offers
 from clew.mcp.ports import Surroundings
@@ -18,6 +19,7 @@ from clew.mcp.servers import McpServers
 from clew.mcp.transport.sdk import saved_sign_in
 from clew.parts.mcp import login
 from clew.parts.mcp.definitions import defined
+from clew.parts.mcp.listing import CHANGED, places_at, servers_listed
 from clew.protocol.lookups.base import Answer, Lookup, LookupMisused, LookupRefused
 from clew.protocol.lookups.mcp import (
     ApproveMcp,
@@ -34,9 +36,7 @@ from clew.system.environment import tool_environment
 from clew.system.sandbox.plan import SandboxPlan
 from clew.system.sandbox.policy import Sandbox
 from clew.tools.session import open_sandbox
-from clew.transcript.log.store import SessionStore
 
-CHANGED = "a server has changed since it was listed, so nothing was approved; look at it again"
 SETTLED_WITHIN_S = 30.0
 """How long a list waits for servers, and then for what they offer."""
 
@@ -82,10 +82,16 @@ async def listed(lookup: ListMcp | ApproveMcp, workspace: Workspace) -> McpServe
     """How the servers are, after a decision or after they were connected."""
     sandbox = sandbox_at(workspace)
     try:
-        return await _listed(lookup, McpServers(places_at(workspace), surroundings_at(workspace, sandbox)))
+        return await _listed(lookup, servers_at(workspace, sandbox))
     finally:
         if sandbox is not None:
             sandbox.close()
+
+
+def servers_at(workspace: Workspace, sandbox: Sandbox | None) -> McpServers:
+    """The servers of a place, those that definitions of agents bring among them."""
+    kinds = Kinds(workspace)
+    return McpServers(places_at(workspace), surroundings_at(workspace, sandbox), of_agents=kinds.servers)
 
 
 async def _listed(lookup: ListMcp | ApproveMcp, servers: McpServers) -> McpServersListed:
@@ -94,7 +100,7 @@ async def _listed(lookup: ListMcp | ApproveMcp, servers: McpServers) -> McpServe
             await servers.keep(lookup.digests, approved=lookup.approved)
         except KeyError as error:
             raise LookupRefused(CHANGED) from error
-        return servers_listed(McpServers(servers.places, servers.around))
+        return servers_listed(McpServers(servers.places, servers.around, of_agents=lambda: servers.brought))
     if not lookup.connect:
         return servers_listed(servers, only=lookup.server)
     if lookup.server:
@@ -108,30 +114,6 @@ async def _listed(lookup: ListMcp | ApproveMcp, servers: McpServers) -> McpServe
         return servers_listed(servers)
     finally:
         await servers.close()
-
-
-def servers_listed(servers: McpServers, *, only: str = "") -> McpServersListed:
-    """How they stand now. `only`: the name of one; empty: all."""
-    rows = servers.rows()
-    return McpServersListed(
-        servers=tuple(row for row in rows if not only or row.name == only),
-        problems=servers.problems,
-        notes=servers.found.notes,
-        approved=servers.approved,
-    )
-
-
-def places_at(workspace: Workspace, *, given: tuple[str, ...] = (), strict: bool = False) -> ServerPlaces:
-    """Where the definitions of servers may be. `given`: `--mcp-config`. `strict`: only what was given."""
-    return ServerPlaces(
-        home=workspace.home,
-        root=workspace.root,
-        kept=SessionStore(workspace.home).project_dir(workspace.root),
-        trusted=workspace.trusted,
-        sources=frozenset(workspace.sources),
-        given=given,
-        strict=strict,
-    )
 
 
 def sandbox_at(workspace: Workspace) -> Sandbox | None:

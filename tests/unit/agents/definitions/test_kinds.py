@@ -199,26 +199,41 @@ def test_a_project_is_read_only_when_it_is_trusted(home: Home, tmp_path: Path) -
     assert "trap" in counting(Kinds(home.place(stranger)))
 
 
-def test_a_project_brings_neither_hooks_nor_servers_nor_another_provider(home: Home) -> None:
+def test_a_project_chooses_no_other_provider(home: Home) -> None:
     folder = home.project / ".clew"
-    home.define(folder, "hooked", "hooks:\n  Stop:\n    - command: x")
-    home.define(folder, "served", "mcpServers:\n  evil:\n    command: x")
-    home.define(folder, "inlined", "mcpServers:\n  - evil: {command: x}")
     home.define(folder, "paid", "model: openai/gpt-5")
     home.define(folder, "cheap", "model: haiku")
-    home.define(home.clew, "mine", "hooks:\n  Stop: []", "mcpServers:\n  x:\n    command: y", "memory: user")
     kinds = home.kinds()
-    problems = "\n".join(kinds.problems())
-    assert f"{folder}/agents/hooked.md: it brings hooks" in problems
-    assert f"{folder}/agents/served.md: it brings MCP servers" in problems
-    assert f"{folder}/agents/inlined.md: it brings MCP servers" in problems
     assert kinds.find("paid").model == ""
     assert "chooses no other provider" in notes(kinds, "paid")
     assert "haiku" in kinds.find("cheap").model
-    said = notes(kinds, "mine")
-    assert "hooks do not run" in said
-    assert "mcpServers do not start" in said
-    assert "memory is not kept" in said
+
+
+def test_what_a_definition_runs_is_told_with_whose_word_it_needs(home: Home) -> None:
+    hook = "hooks:\n  Stop:\n    - hooks: [{type: command, command: x}]"
+    home.define(home.project / ".clew", "theirs", hook, "mcpServers:\n  one:\n    command: x")
+    home.define(home.clew, "mine", hook.replace("Stop", "PreToolUse"), "mcpServers:\n  - two: {command: x}\n  - three")
+    home.define(home.user / ".claude", "other", hook)
+    kinds = home.kinds()
+    assert {one.agent: (one.moment, one.needs_approval) for one in kinds.hooks()} == {
+        "theirs": ("SubagentStop", True),
+        "mine": ("PreToolUse", False),
+        "other": ("SubagentStop", True),
+    }
+    assert {one.name: (one.agent, one.needs_approval, bool(one.digest)) for one in kinds.servers()} == {
+        "one": ("theirs", True, True),
+        "two": ("mine", False, False),
+    }
+    assert kinds.definition("mine").brought.named == ("three",)
+    assert kinds.find("mine").brings == {"hooks", "servers"}
+    assert not kinds.find("Explore").brings
+
+
+def test_the_same_hook_of_two_agents_or_of_the_settings_is_not_one_decision(home: Home) -> None:
+    hook = "hooks:\n  PreToolUse:\n    - hooks: [{type: command, command: x}]"
+    home.define(home.project / ".clew", "one", hook)
+    home.define(home.project / ".clew", "two", hook)
+    assert len({found.digest for found in home.kinds().hooks()}) == 2
 
 
 @pytest.mark.parametrize(
