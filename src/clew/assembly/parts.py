@@ -14,7 +14,7 @@ from msgspec import Struct
 from clew.agents.factory import AgentFactory
 from clew.agents.runner import COORDINATOR, KINDS_HEADING, MAIN, AgentSpec
 from clew.agents.toolbox import AgentTools
-from clew.config.skill_places import Around
+from clew.config.skill_places import Around, agent_folders
 from clew.engine.compaction.window_meter import WindowMeter
 from clew.host.door import Door
 from clew.host.model_choice import chosen_model, connector
@@ -272,12 +272,10 @@ def may_have_agents(setup: PartSetup) -> bool:
     request, workspace = setup.request, setup.workspace
     if request.agents or (request.driven and stored_block(setup.past.entries, KINDS_HEADING)):
         return True
-    env = workspace.env
-    claude = env.get("CLAUDE_CONFIG_DIR") or os.path.join(env.get("HOME") or os.path.expanduser("~"), ".claude")
-    homes = [str(workspace.home), claude] if "user" in workspace.sources else []
-    if "project" in workspace.sources:  # those of one that is not trusted are told of and not read
-        homes += [str(base / name) for base in (workspace.cwd, workspace.root) for name in (".clew", ".claude")]
-    return not request.bare and any(os.path.isdir(os.path.join(home, "agents")) for home in homes)
+    if request.bare:
+        return False
+    env, home, root, cwd = workspace.env, workspace.home, workspace.root, workspace.cwd
+    return bool(agent_folders(env, home=home, root=root, cwd=cwd, sources=workspace.sources))
 
 
 def with_scratch(main: AgentSpec, past: Past) -> AgentSpec:

@@ -3,9 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from clew.agents.definitions.kinds import Kinds
 from clew.host.workspace import Workspace
 from clew.llm.models.connect import key_variables
 from clew.mcp.approvals import McpApprovals
@@ -37,13 +36,16 @@ from clew.system.sandbox.plan import SandboxPlan
 from clew.system.sandbox.policy import Sandbox
 from clew.tools.session import open_sandbox
 
+if TYPE_CHECKING:
+    from clew.agents.definitions.kinds import Kinds
+
 SETTLED_WITHIN_S = 30.0
 """How long a list waits for servers, and then for what they offer."""
 
 
-async def answer(lookup: Lookup[Any], workspace: Workspace) -> Answer:
+async def answer(lookup: Lookup[Any], workspace: Workspace, kinds: "Kinds | None" = None) -> Answer:
     """The servers that a session would have here, and the logins to them. A list connects to those that may run, and
-    ends them; a decision or a definition starts nothing. Raises LookupRefused or OSError."""
+    ends them; a decision or a definition starts nothing. `kinds`: definitions of agents, which may bring some. Raises LookupRefused or OSError."""
     match lookup:
         case DefineMcp():
             return defined(lookup, places_at(workspace))
@@ -55,7 +57,7 @@ async def answer(lookup: Lookup[Any], workspace: Workspace) -> Answer:
             server = to_sign_in_to(lookup.server, workspace)
             return await (login.begin(server, workspace) if isinstance(lookup, BeginMcpLogin) else login.go_on(lookup))
         case ListMcp() | ApproveMcp():
-            return await listed(lookup, workspace)
+            return await listed(lookup, workspace, kinds)
         case _:
             raise LookupRefused(f"nothing is known of {type(lookup).__name__} here")
 
@@ -78,20 +80,20 @@ def to_sign_in_to(name: str, workspace: Workspace) -> ServerDefinition:
         raise LookupMisused(str(error)) from error
 
 
-async def listed(lookup: ListMcp | ApproveMcp, workspace: Workspace) -> McpServersListed:
+async def listed(lookup: ListMcp | ApproveMcp, workspace: Workspace, kinds: "Kinds | None") -> McpServersListed:
     """How the servers are, after a decision or after they were connected."""
     sandbox = sandbox_at(workspace)
     try:
-        return await _listed(lookup, servers_at(workspace, sandbox))
+        return await _listed(lookup, servers_at(workspace, sandbox, kinds))
     finally:
         if sandbox is not None:
             sandbox.close()
 
 
-def servers_at(workspace: Workspace, sandbox: Sandbox | None) -> McpServers:
+def servers_at(workspace: Workspace, sandbox: Sandbox | None, kinds: "Kinds | None") -> McpServers:
     """The servers of a place, those that definitions of agents bring among them."""
-    kinds = Kinds(workspace)
-    return McpServers(places_at(workspace), surroundings_at(workspace, sandbox), of_agents=kinds.servers)
+    of_agents = kinds.servers if kinds is not None else tuple[ServerDefinition, ...]
+    return McpServers(places_at(workspace), surroundings_at(workspace, sandbox), of_agents=of_agents)
 
 
 async def _listed(lookup: ListMcp | ApproveMcp, servers: McpServers) -> McpServersListed:
