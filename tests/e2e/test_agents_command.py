@@ -63,7 +63,7 @@ def test_show_prints_fields_notes_and_the_prompt(place: Place) -> None:
     shown = place.run("agents", "show", "Reviewer")
     assert shown.code == 0
     assert f"reviewer  (yours: {path})" in shown.out
-    for words in ("Tools: Read, Grep", "Model: anthropic/claude-haiku", "at most 5", "note: its memory is not kept"):
+    for words in ("Tools: Read, Grep", "Model: anthropic/claude-haiku", "at most 5", "Memory: of its own (user)"):
         assert words in shown.out
     assert shown.out.endswith("\nYou review changes. Say what you saw.\n")
     missing = place.run("agents", "show", "nobody")

@@ -65,6 +65,7 @@ def child_body(
             mode=spec.permission_mode,
             without=spec.without,
             bounds=spec.bounds,
+            memory=spec.memory,
             checkout=checkout.path if checkout is not None else "",
             seen=seen_places(checkout) if checkout is not None else (),
         )

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, cast, get_args
+from typing import TYPE_CHECKING, Protocol, cast, get_args
 
 import msgspec
 
@@ -24,6 +24,9 @@ from clew.permissions.conditions import Policy, leaving, seen_from, with_rules
 from clew.permissions.policy import judge, judge_call, make_policy
 from clew.permissions.rules import Rule, RuleError, add_rule, parse_rule
 from clew.transcript.log.files import replace_file
+
+if TYPE_CHECKING:
+    from clew.agents.definitions.own_memory import OwnMemory
 
 
 class ToolPlace(Protocol):
@@ -309,17 +312,29 @@ class AgentRights:
         parent: "AgentRights | None" = None,
         bounds: PathBounds | None = None,
         checkout: str = "",
+        memory: "OwnMemory | None" = None,
     ) -> None:
         """`mode`: None: the session's. `bounds`: the only files that it touches; None: no such bound. `checkout`: the
-        only place that it changes; empty: the workspace."""
+        only place that it changes; empty: the workspace. `memory`: where it keeps notes of its own."""
         self.permits = permits
         self._mode: Mode | None = mode
         self._parent = parent
         self._bounds = bounds
         self._checkout = checkout
+        self._memory = memory
+
+    @property
+    def plans(self) -> bool:
+        """It changes nothing: plan mode holds for it or for somebody above it."""
+        above = self._parent is not None and self._parent.plans
+        return above or "plan" in (self._mode, self.permits.policy.mode)
 
     def judge(self, accesses: tuple[Access, ...], *, at: str = "") -> Verdict:
         """The stricter of the two verdicts; where they are equally strict, the parent's words."""
+        if self._memory is not None:
+            accesses, why = self._memory.left(accesses, self.permits.policy, planning=self.plans)
+            if why:
+                return Verdict(decision="deny", why=why, rule="bounds of the agent")
         if self._bounds is not None and (why := self._bounds.refusal(accesses)):
             return Verdict(decision="deny", why=why, rule="bounds of the agent")
         asked = tuple(access for access in accesses if not self.permits.own(access))

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
@@ -24,6 +24,9 @@ from clew.protocol.events import Event, Notice, PromptQueued, PromptWithdrawn
 from clew.protocol.ids import PromptId
 from clew.protocol.messages import text_of
 from clew.protocol.tally import Tally
+
+if TYPE_CHECKING:
+    from clew.agents.definitions.own_memory import OwnMemory
 
 
 class Job(Struct, frozen=True, kw_only=True):
@@ -48,6 +51,8 @@ class AgentSpec(Struct, frozen=True, kw_only=True):
     """Blocks that follow its system prompt, so that what it shares with its parent stays first."""
     bounds: PathBounds | None = None
     """The only files that it touches; None: those of its rights."""
+    memory: "OwnMemory | None" = None
+    """Where it keeps notes over its runs; None: nowhere."""
     color: str = ""
     """How a front end that has colours marks it."""
     permission_mode: Mode | None = None

@@ -30,6 +30,7 @@ from clew.tools.toolset import LateTools, ToolSet, any_tool
 from clew.transcript.log.store import SessionStore
 
 if TYPE_CHECKING:
+    from clew.agents.definitions.own_memory import OwnMemory
     from clew.agents.tasks import TaskRegistry
 
 NOTHING_KEPT = "this session keeps no files"
@@ -312,10 +313,12 @@ class AgentTools(Struct, frozen=True, kw_only=True):
         bounds: PathBounds | None = None,
         checkout: str = "",
         seen: tuple[str, ...] = (),
+        memory: "OwnMemory | None" = None,
     ) -> "AgentTools":
         """Tools for a child: of those that its parent is told of, all or the ones of these names and never those
         `without`, on the same sandbox, rules and kept files, with a memory of their own. `mode` and `bounds`: of its
-        definition; they never make rights wider. `checkout`, `seen`: where it works, if not where its parent does."""
+        definition; they never make rights wider. `checkout`, `seen`: where it works, if not where its parent does.
+        `memory`: where it keeps notes."""
         session = self.shared.tool_session(agent, self.session, checkout=checkout, seen=seen)
         told = {spec.name for spec in self.tools.specs} | self.tools.aside.keys()
         offered = [
@@ -324,7 +327,9 @@ class AgentTools(Struct, frozen=True, kw_only=True):
             if tool.name in told and tool.name not in NOT_FOR_CHILDREN and is_chosen(tool.name, names, without)
         ]
         own = {tool.name: tool for tool in builtin_tools(session, allowed=[tool.name for tool in offered])}
-        rights = AgentRights(self.permits, mode=mode, parent=self.rights, bounds=bounds, checkout=session.checkout)
+        rights = AgentRights(
+            self.permits, mode=mode, parent=self.rights, bounds=bounds, checkout=session.checkout, memory=memory
+        )
         return AgentTools(
             shared=self.shared,
             session=session,
@@ -345,6 +350,7 @@ def open_tools(
     small: bool = False,
     has: Callable[[str], bool] = any_tool,
     bounds: PathBounds | None = None,
+    memory: "OwnMemory | None" = None,
     delegates: bool = False,
 ) -> AgentTools:
     """The main agent's tools: all or those of these `names`, and what the session brings along; `told` and `late`: what
@@ -355,7 +361,7 @@ def open_tools(
         raise SettingsError(f"no tool {', '.join(unknown)} (--tools); there are {', '.join(builtin_names())}")
     session = shared.tool_session(MAIN_AGENT)
     names, in_short = small_set(names) if small else (names, as_it_is)
-    rights = AgentRights(shared.permits, bounds=bounds)
+    rights = AgentRights(shared.permits, bounds=bounds, memory=memory)
     builtin = (tool for tool in builtin_tools(session, allowed=names) if delegates or has(tool.name))
     takes = has if not delegates else any_tool
     tools = ToolSet((*builtin, *more), told=told, late=late, in_short=in_short, takes=takes)

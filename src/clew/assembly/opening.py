@@ -265,6 +265,7 @@ def open_toolbox(
         small=small,
         has=main.has,
         bounds=setup.main.bounds,
+        memory=setup.main.memory,
         delegates=delegates,
     )
     search.attach(toolbox.tools)

@@ -23,6 +23,7 @@ MAX_NAME_CHARS = 64
 MAX_DESCRIPTION_CHARS = 1_024
 MAX_PROMPT_CHARS = 100_000
 MAX_TURNS = 100_000
+MEMORY_SCOPES = ("user", "project", "local")
 NOT_A_KIND = frozenset({"main", "all"})
 """Words that mean something else where kinds are named."""
 _NAME = re.compile(r"[^\W_][\w.-]*")
@@ -118,9 +119,6 @@ def understood(
     model, note = checks.model(_text(given, "model"), origin.level)
     notes += [note] if note else []
     brought = _brought(given, name, origin, checks.root, notes)
-    skills = _names(given, "skills")
-    if skills and tools is not None and "Skill" not in tools:
-        tools = (*tools, "Skill")
     return AgentDefinition(
         name=name,
         origin=origin,
@@ -135,10 +133,10 @@ def understood(
         isolation=_isolation(given),
         max_turns=_turns(given),
         color=one_line(_text(given, "color"))[:20],
-        memory=one_line(_text(given, "memory"))[:20],
+        memory=_memory(given, origin, notes),
         needs_servers=_names(given, "requiredMcpServers"),
         brought=brought,
-        skills=skills,
+        skills=_names(given, "skills"),
         initial_prompt=visible(_text(given, "initialPrompt")).strip(),
         notes=tuple(notes),
     )
@@ -232,6 +230,19 @@ def _isolation(given: Mapping[str, Any]) -> Literal["", "worktree"]:
     if isolation not in ("", "none", "worktree"):
         raise DefinitionProblem(f"there is no isolation {isolation!r}; there is worktree")
     return "worktree" if isolation == "worktree" else ""
+
+
+def _memory(given: Mapping[str, Any], origin: Origin, notes: list[str]) -> str:
+    """Where it keeps notes. What a project defines keeps none that agents of other projects would read."""
+    scope = _text(given, "memory").lower()
+    if scope in ("", "none", "false"):
+        return ""
+    if scope not in MEMORY_SCOPES:
+        raise DefinitionProblem(f"there is no memory {one_line(scope)[:20]!r}; there are {', '.join(MEMORY_SCOPES)}")
+    if scope == "user" and origin.level == "project":
+        notes.append("its memory is for this project only (local): a project's file keeps nothing for others")
+        return "local"
+    return scope
 
 
 def _turns(given: Mapping[str, Any]) -> int | None:

@@ -11,6 +11,9 @@ from msgspec.structs import replace
 
 from clew.agents.definitions.brought import hooks_now, servers_now
 from clew.agents.definitions.definition import AgentDefinition, DefinitionProblem, FieldChecks, Level
+from clew.agents.definitions.own_memory import TOOLS as MEMORY_TOOLS
+from clew.agents.definitions.own_memory import OwnMemory, own_memory
+from clew.agents.definitions.preloaded import SkillShelf
 from clew.agents.definitions.reading import BUILTIN_FOLDER, FOLDER_NAME, AgentFolder, DefinitionReader, GivenAgents
 from clew.agents.permits import PathBounds, ToolPlace
 from clew.agents.runner import COORDINATOR, KINDS_HEADING, AgentSpec
@@ -51,6 +54,7 @@ class Kinds:
         self._place = place
         self._files = files
         self._given = tuple(given)
+        self._shelf = SkillShelf(place)
         self._reader = DefinitionReader(FieldChecks(model=self._model, root=str(place.root)))
         self._problems: tuple[str, ...] = ()
 
@@ -80,6 +84,8 @@ class Kinds:
             hidden = "" if first is one else f"{first.origin.source} defines the same name"
             if not hidden and one.origin.level == "project":
                 one = taken[one.name.casefold()] = self._no_wider(one)
+            if not hidden and one.skills and (notes := self._shelf.words(one.skills)[1]):
+                one = taken[one.name.casefold()] = replace(one, notes=(*one.notes, *notes))
             rows.append(KnownKind(definition=one, hidden=hidden))
         return tuple(rows)
 
@@ -160,12 +166,17 @@ class Kinds:
     def _spec(self, one: AgentDefinition) -> AgentSpec:
         builtin = one.origin.level == "builtin"
         follows = builtin and one.name in LIKE_ITS_PARENT
-        words = (one.prompt, *_skill_words(one.skills))
+        skills = self._shelf.words(one.skills)[0] if one.skills else ()
+        memory, tools = self._memory(one), one.tools
+        if memory is not None and tools is not None:
+            tools = tuple(dict.fromkeys((*tools, *(tool for tool in MEMORY_TOOLS if tool not in one.without))))
+        words = (one.prompt, *skills, *((memory.words(),) if memory is not None else ()))
         return AgentSpec(
             kind=one.name,
             model=one.model,
-            tools=one.tools,
+            tools=tools,
             without=one.without,
+            memory=memory,
             system=None if follows else words,
             more_system=words if follows else (),
             permission_mode=one.mode,
@@ -181,6 +192,13 @@ class Kinds:
             color=one.color,
             bounds=self._settings_only() if builtin and one.name == SETS_STATUS_LINE else None,
         )
+
+    def _memory(self, one: AgentDefinition) -> OwnMemory | None:
+        """Where it keeps notes. One that has no tool that writes gets Write and Edit for its notes alone."""
+        if not one.memory:
+            return None
+        writes = one.tools is None or any(tool in one.tools for tool in ("Write", "Edit"))
+        return own_memory(one.name, one.memory, self._place, only=not writes)
 
     def _settings_only(self) -> PathBounds:
         place = self._place
@@ -230,11 +248,6 @@ def agent_folders(place: ToolPlace) -> Iterator[AgentFolder]:
         if os.path.isdir(path) and os.path.realpath(home) not in {os.path.realpath(one) for one in user}:
             scope: HookScope = "project" if home.endswith(".clew") else "claude_project"
             yield AgentFolder(path=path, level="project", within=str(place.root), scope=scope)
-
-
-def _skill_words(skills: tuple[str, ...]) -> tuple[str, ...]:
-    """What makes an agent read its skills first."""
-    return (f"Before you begin, read these skills with the Skill tool: {', '.join(skills)}.",) if skills else ()
 
 
 def _cut(text: str, max_chars: int) -> str:

@@ -45,7 +45,8 @@ SETTLED_WITHIN_S = 30.0
 
 async def answer(lookup: Lookup[Any], workspace: Workspace, kinds: "Kinds | None" = None) -> Answer:
     """The servers that a session would have here, and the logins to them. A list connects to those that may run, and
-    ends them; a decision or a definition starts nothing. `kinds`: definitions of agents, which may bring some. Raises LookupRefused or OSError."""
+    ends them; a decision or a definition starts nothing. `kinds`: definitions of agents, which may bring some. Raises
+    LookupRefused or OSError."""
     match lookup:
         case DefineMcp():
             return defined(lookup, places_at(workspace))

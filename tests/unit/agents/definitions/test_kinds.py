@@ -131,14 +131,14 @@ def test_all_fields_of_a_definition_reach_its_spec(home: Home) -> None:
     )
     kinds = home.kinds()
     spec = kinds.find("reviewer")
-    assert spec.tools == ("Read", "Grep", "Agent", "Skill")
+    assert spec.tools == ("Read", "Grep", "Agent")
     assert spec.model.startswith("anthropic/claude-opus")
     assert (spec.without, spec.effort, spec.permission_mode) == (("Write",), "high", "plan")
     assert (spec.background, spec.isolation, spec.limits.max_steps) == (True, "worktree", 7)
     assert (spec.needs_servers, spec.color, spec.source) == (("github",), "cyan", str(path))
     assert spec.initial_prompt == "Look at the last commit."
-    assert spec.system == ("Do it well.", "Before you begin, read these skills with the Skill tool: pdf.")
-    assert notes(kinds, "reviewer") == ""
+    assert spec.system == ("Do it well.",)
+    assert notes(kinds, "reviewer") == "there is no skill 'pdf' here"
 
 
 def test_json_defines_the_same_and_wins_over_files(home: Home) -> None:
