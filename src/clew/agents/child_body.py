@@ -66,6 +66,7 @@ def child_body(
             without=spec.without,
             bounds=spec.bounds,
             memory=spec.memory,
+            own_tools=spec.own_tools,
             checkout=checkout.path if checkout is not None else "",
             seen=seen_places(checkout) if checkout is not None else (),
         )

@@ -276,12 +276,11 @@ class Permits:
 
 
 class PathBounds(msgspec.Struct, frozen=True, kw_only=True):
-    """The only files that a kind of agent touches, by real paths. They narrow its rights and never widen them."""
+    """The only files that a kind of agent touches, by real paths: it reads them. They narrow its rights and never widen
+    them."""
 
     reads: tuple[str, ...]
     """Folders that it reads in."""
-    edits: tuple[str, ...]
-    """Files that it writes."""
 
     def refusal(self, accesses: tuple[Access, ...]) -> str:
         """Why one of these is out of bounds; empty: none is."""
@@ -291,8 +290,8 @@ class PathBounds(msgspec.Struct, frozen=True, kw_only=True):
             if not isinstance(access, FileAccess):
                 continue
             target = os.path.realpath(os.path.join(access.cwd, os.path.expanduser(access.path)))
-            if access.op in ("write", "delete") and target not in self.edits:
-                return f"this kind of agent changes {' and '.join(self.edits)} only"
+            if access.op in ("write", "delete"):
+                return "this kind of agent changes no file"
             if not any(target == folder or target.startswith(folder.rstrip("/") + "/") for folder in self.reads):
                 return f"this kind of agent reads below {' and '.join(self.reads)} only"
         return ""

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
@@ -24,6 +24,7 @@ from clew.protocol.events import Event, Notice, PromptQueued, PromptWithdrawn
 from clew.protocol.ids import PromptId
 from clew.protocol.messages import text_of
 from clew.protocol.tally import Tally
+from clew.tools.base import Tool
 
 if TYPE_CHECKING:
     from clew.agents.definitions.own_memory import OwnMemory
@@ -51,6 +52,8 @@ class AgentSpec(Struct, frozen=True, kw_only=True):
     """Blocks that follow its system prompt, so that what it shares with its parent stays first."""
     bounds: PathBounds | None = None
     """The only files that it touches; None: those of its rights."""
+    own_tools: tuple[Tool[Any], ...] = ()
+    """Tools that only agents of this kind have."""
     memory: "OwnMemory | None" = None
     """Where it keeps notes over its runs; None: nowhere."""
     color: str = ""

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 NOTHING_KEPT = "this session keeps no files"
 NOT_FOR_CHILDREN = frozenset({SEARCH_TOOLS, CALL_TOOL, "EnterPlanMode", "ExitPlanMode", STRUCTURED_OUTPUT})
 """Tools that belong to the main agent's conversation: its search among tools, its plan, the shape of its answer."""
-InShort = Callable[[ToolSpec], ToolSpec]
-PortMaker = Callable[[AgentId, CallId], AgentPort]
+InShort, PortMaker = Callable[[ToolSpec], ToolSpec], Callable[[AgentId, CallId], AgentPort]
 HookMaker = Callable[[AgentId], CallHook | None]
 """Makes what stands around one agent's calls, if anything."""
 
@@ -314,11 +313,12 @@ class AgentTools(Struct, frozen=True, kw_only=True):
         checkout: str = "",
         seen: tuple[str, ...] = (),
         memory: "OwnMemory | None" = None,
+        own_tools: tuple[Tool[Any], ...] = (),
     ) -> "AgentTools":
         """Tools for a child: of those that its parent is told of, all or the ones of these names and never those
         `without`, on the same sandbox, rules and kept files, with a memory of their own. `mode` and `bounds`: of its
         definition; they never make rights wider. `checkout`, `seen`: where it works, if not where its parent does.
-        `memory`: where it keeps notes."""
+        `memory`: where it keeps notes. `own_tools`: those of its kind alone."""
         session = self.shared.tool_session(agent, self.session, checkout=checkout, seen=seen)
         told = {spec.name for spec in self.tools.specs} | self.tools.aside.keys()
         offered = [
@@ -333,7 +333,7 @@ class AgentTools(Struct, frozen=True, kw_only=True):
         return AgentTools(
             shared=self.shared,
             session=session,
-            tools=ToolSet((own.get(tool.name, tool) for tool in offered), in_short=self.in_short),
+            tools=ToolSet((*(own.get(tool.name, tool) for tool in offered), *own_tools), in_short=self.in_short),
             host=AgentToolHost(agent, session, rights, self.shared),
             rights=rights,
             in_short=self.in_short,

@@ -259,7 +259,7 @@ def open_toolbox(
     toolbox = open_tools(
         SessionTools(workspace, past.results_dir, past.path),
         names=setup.request.tools,
-        more=(*output.tools, *brought, *search.tools),
+        more=(*output.tools, *brought, *search.tools, *setup.main.own_tools),
         told=search.told,
         late=late,
         small=small,

@@ -18,6 +18,8 @@ from clew.agents.definitions.reading import BUILTIN_FOLDER, FOLDER_NAME, AgentFo
 from clew.agents.permits import PathBounds, ToolPlace
 from clew.agents.runner import COORDINATOR, KINDS_HEADING, AgentSpec
 from clew.agents.toolbox import is_chosen
+from clew.config.edit import write_value
+from clew.config.errors import SettingsError
 from clew.engine.ports import Limits
 from clew.hooks.definitions import HookDefinition
 from clew.llm.errors import LLMError, UnknownModel
@@ -25,6 +27,7 @@ from clew.llm.models.connect import default_model, resolve, target_of
 from clew.llm.models.listing import ALIAS_FAMILIES
 from clew.mcp.definitions import ServerDefinition
 from clew.protocol.event_kinds.programs import HookScope
+from clew.tools.builtin.set_status_line import SetStatusLine
 
 GENERAL_PURPOSE = "general-purpose"
 """The kind that is meant where none is named."""
@@ -165,6 +168,7 @@ class Kinds:
 
     def _spec(self, one: AgentDefinition) -> AgentSpec:
         builtin = one.origin.level == "builtin"
+        sets_status = builtin and one.name == SETS_STATUS_LINE
         follows = builtin and one.name in LIKE_ITS_PARENT
         skills = self._shelf.words(one.skills)[0] if one.skills else ()
         memory, tools = self._memory(one), one.tools
@@ -190,7 +194,8 @@ class Kinds:
             brings=one.brought.sorts | frozenset(("servers",) if one.needs_servers else ()),
             initial_prompt=one.initial_prompt,
             color=one.color,
-            bounds=self._settings_only() if builtin and one.name == SETS_STATUS_LINE else None,
+            bounds=self._home_only() if sets_status else None,
+            own_tools=(self._status_line(),) if sets_status else (),
         )
 
     def _memory(self, one: AgentDefinition) -> OwnMemory | None:
@@ -200,10 +205,21 @@ class Kinds:
         writes = one.tools is None or any(tool in one.tools for tool in ("Write", "Edit"))
         return own_memory(one.name, one.memory, self._place, only=not writes)
 
-    def _settings_only(self) -> PathBounds:
+    def _home_only(self) -> PathBounds:
         place = self._place
-        home = os.path.realpath(place.env.get("HOME", "") or str(place.home.parent))
-        return PathBounds(reads=(home,), edits=(os.path.realpath(place.home / "settings.json"),))
+        return PathBounds(reads=(os.path.realpath(place.env.get("HOME", "") or str(place.home.parent)),))
+
+    def _status_line(self) -> SetStatusLine:
+        """Sets one key of the user's settings, checked and written as `clew config set` does."""
+        file = self._place.home / "settings.json"
+
+        def keep(value: dict[str, str | int]) -> None:
+            try:
+                write_value(file, ("statusLine",), value)
+            except SettingsError as error:
+                raise ValueError(str(error)) from error
+
+        return SetStatusLine(str(file), keep)
 
     def _model(self, name: str, level: Level) -> tuple[str, str]:
         """The model that a definition means, and a note on what does not count of it. Raises DefinitionProblem."""

@@ -86,12 +86,13 @@ def test_exploring_and_planning_read_only(home: Home, name: str) -> None:
     assert "You are clew." not in prompt
 
 
-def test_a_worker_has_neither_agents_nor_messages_and_the_setup_touches_one_file(home: Home) -> None:
+def test_a_worker_has_neither_agents_nor_messages_and_the_setup_sets_one_setting(home: Home) -> None:
     kinds = home.kinds()
     assert kinds.find("worker").without == ("Agent", "SendMessage")
-    bounds = kinds.find("statusline-setup").bounds
-    assert bounds is not None
-    assert (bounds.reads, bounds.edits) == ((str(home.user),), (str(home.clew / "settings.json"),))
+    setup = kinds.find("statusline-setup")
+    assert setup.bounds is not None
+    assert setup.bounds.reads == (str(home.user),)
+    assert (setup.tools, [tool.name for tool in setup.own_tools]) == (("Read",), ["SetStatusLine"])
     assert "Write" not in (kinds.find("verification").tools or ())
 
 
