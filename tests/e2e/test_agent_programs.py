@@ -94,6 +94,14 @@ def test_hooks_of_a_definition_are_approved_by_digest_and_guard_that_agent_only(
     assert path.exists()
 
 
+def test_where_the_user_wants_no_hooks_an_agent_has_none_either(serve: Serve) -> None:
+    place, server = serve([agent("guarded"), {"match": '"text":"TASK', **BASH}, {"text": "inner"}, {"text": "out"}])
+    define(place.clew_home, "guarded", hooks("exit 2"))
+    off = json.dumps({"disableAllHooks": True})
+    assert place.run("-p", "go", "--settings", off, "--allowed-tools", "Bash(echo *)").out == "out\n"
+    assert "ran" in results(server.requests[2])
+
+
 def test_the_end_of_an_agents_work_is_a_moment_of_its_hooks(serve: Serve) -> None:
     place, server = serve(
         [

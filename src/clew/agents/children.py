@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 from collections.abc import AsyncGenerator
 from contextlib import ExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from clew.agents.factory import AgentFactory
 
 MAX_TITLE_CHARS = 200
+NAME = re.compile(r"(?!(?:main|parent)$)[^\W_][\w.-]{0,63}")
 MAX_OPEN = 200
 """Children that work or wait for a place; asking for more is refused."""
 
@@ -178,6 +180,11 @@ class Children:
             )
         if len(self._runs) >= MAX_OPEN:
             raise ValueError(f"the agent was not started: {MAX_OPEN} agents work or wait already. Wait for some.")
+        if name and not NAME.fullmatch(name):
+            raise ValueError(
+                f"{name[:60]!r} is no name for an agent: letters, digits, - . _ and no blanks or @, at most 64; not "
+                "main or parent"
+            )
         if name and (taken := self.files.named(name)) is not None:
             raise ValueError(
                 f"there is already an agent named {name!r} ({taken}); talk to it with SendMessage, or give another name"

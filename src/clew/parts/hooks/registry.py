@@ -49,8 +49,8 @@ class HookRegistry:
         self._problems = (*place.loaded.problems, *found.problems)
 
     def read_agents(self, kinds: "Kinds") -> None:
-        """The hooks of the definitions of agents that count now."""
-        self._of_agents = kinds.hooks()
+        """The hooks of the definitions of agents that count now; none where the user wants no hooks at all."""
+        self._of_agents = () if self._workspace.settings.disable_all_hooks else kinds.hooks()
 
     @property
     def problems(self) -> tuple[str, ...]:

@@ -67,7 +67,7 @@ class SessionHooks:
         that is news."""
         kinds = self._setup.kinds()
         brought = kinds.definition(kind).brought.hooks
-        if not brought:
+        if not brought or self._setup.workspace.settings.disable_all_hooks:
             return ()
         self.registry.read_agents(kinds)
         rows = [row for row in self.registry.rows() if row.agent.casefold() == kind.casefold()]

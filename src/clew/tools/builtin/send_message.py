@@ -16,6 +16,7 @@ class SendMessageParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     to: Annotated[str, Meta(description="Id or name; an agent below you may write to parent")]
     message: str
+    summary: str = ""
 
 
 class SendMessage(BuiltinTool[SendMessageParams]):
@@ -23,6 +24,8 @@ class SendMessage(BuiltinTool[SendMessageParams]):
 
     name = "SendMessage"
     params: ClassVar[type[Struct]] = SendMessageParams
+    untold: ClassVar[frozenset[str]] = frozenset({"summary"})
+    """What other programs' models give besides: the message tells enough."""
     effect: ClassVar[Effect] = "session"
 
     def accesses(self, params: SendMessageParams, context: ToolContext) -> tuple[Access, ...]:
