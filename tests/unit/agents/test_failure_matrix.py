@@ -105,6 +105,17 @@ async def test_co_8_a_message_to_a_finished_worker_goes_on_from_its_log_or_says_
         assert len(front.of(AgentStarted)) == 2
 
 
+async def test_the_help_of_the_tool_names_the_fork_flag_and_never_says_to_omit_the_type(place: Place) -> None:
+    model = ScriptedModel([Say("hi")])
+    async with opened(place.request(model)) as front:
+        await front.submit(SubmitPrompt(content="a"))
+        await front.until(TurnEnded)
+    (tool,) = (tool for tool in model.requests[0].tools if tool.name == "Agent")
+    assert "fork: true" in tool.description
+    assert "run_in_background" in tool.description
+    assert "omit" not in tool.description.lower()
+
+
 async def test_a_report_that_never_came_is_a_failed_one_with_its_reason(tmp_path: Path) -> None:
     def breaks(request: ModelRequest) -> Any:
         raise RuntimeError("the child broke")
