@@ -71,6 +71,13 @@ def test_a_run_with_children_has_its_result_when_all_have_settled(serve: Serve) 
     ended = list(told(place, "agent.ended"))
     assert sorted(event["result"] for event in ended) == ["quick words", "slow words"]
     assert len(notices(place)) == 1
+    listed = {row["task"]: row for row in result["agents"]}
+    assert {task: (row["status"], row["background"], row["kind"]) for task, row in listed.items()} == {
+        "slow": ("completed", True, "general-purpose"),
+        "quick": ("completed", False, "general-purpose"),
+    }
+    assert {row["id"] for row in result["agents"]} == {event["child"] for event in ended}
+    assert all(row["total_tokens"] > 0 and row["total_cost_usd"] > 0 for row in result["agents"])
     asked = [request.raw.decode() for request in server.requests]
     assert any("task-notification" in body for body in asked), "the model has read the notice"
 

@@ -88,6 +88,8 @@ COORDINATOR = "coordinator"
 """The kind of a main agent that gives all work to others."""
 WORKER = "worker"
 """The kind that it gives work to."""
+BUILTIN_KINDS = ("Explore", "general-purpose", "Plan", "statusline-setup", "verification", WORKER)
+"""The kinds that can be started everywhere, as their files are called; nothing is read for their names."""
 KINDS_HEADING = "# Agents of the user"
 """How the block of the system prompt begins that tells of kinds of agents that are not built in."""
 GENERAL = AgentSpec(kind="general")

@@ -10,7 +10,7 @@ from clew.agents.definitions.definition import AgentDefinition
 from clew.agents.definitions.kinds import Kinds
 from clew.agents.definitions.prompts import child_prompt
 from clew.agents.definitions.reading import GivenAgents
-from clew.agents.runner import KINDS_HEADING
+from clew.agents.runner import BUILTIN_KINDS, KINDS_HEADING
 from clew.host.workspace import Workspace, open_workspace, remember_trust
 
 BUILTIN = ("coordinator", "Explore", "general-purpose", "Plan", "statusline-setup", "verification", "worker")
@@ -350,3 +350,8 @@ def test_nothing_is_read_before_somebody_asks(home: Home, monkeypatch: pytest.Mo
 
     monkeypatch.setattr("clew.agents.definitions.reading.DefinitionReader.folder", looked)
     home.kinds()
+
+
+def test_the_names_that_init_tells_without_reading_are_those_of_the_built_in_kinds(home: Home) -> None:
+    known = {spec.kind for spec in home.kinds().specs()} - {"coordinator"}
+    assert set(BUILTIN_KINDS) == known
