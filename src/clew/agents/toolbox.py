@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 NOTHING_KEPT = "this session keeps no files"
 NOT_FOR_CHILDREN = frozenset({SEARCH_TOOLS, CALL_TOOL, "EnterPlanMode", "ExitPlanMode", STRUCTURED_OUTPUT})
 """Tools that belong to the main agent's conversation: its search among tools, its plan, the shape of its answer."""
-InShort, PortMaker = Callable[[ToolSpec], ToolSpec], Callable[[AgentId, CallId], AgentPort]
+InShort = Callable[[ToolSpec], ToolSpec]
+PortMaker = Callable[[AgentId, CallId], AgentPort]
 HookMaker = Callable[[AgentId], CallHook | None]
 """Makes what stands around one agent's calls, if anything."""
 
@@ -316,9 +317,8 @@ class AgentTools(Struct, frozen=True, kw_only=True):
         own_tools: tuple[Tool[Any], ...] = (),
     ) -> "AgentTools":
         """Tools for a child: of those that its parent is told of, all or the ones of these names and never those
-        `without`, on the same sandbox, rules and kept files, with a memory of their own. `mode` and `bounds`: of its
-        definition; they never make rights wider. `checkout`, `seen`: where it works, if not where its parent does.
-        `memory`: where it keeps notes. `own_tools`: those of its kind alone."""
+        `without`, and `own_tools` of its kind, on the same sandbox, rules and kept files. `mode` and `bounds` never
+        make rights wider. `checkout`, `seen`: where it works, if not where its parent does. `memory`: its notes."""
         session = self.shared.tool_session(agent, self.session, checkout=checkout, seen=seen)
         told = {spec.name for spec in self.tools.specs} | self.tools.aside.keys()
         offered = [

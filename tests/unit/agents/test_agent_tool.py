@@ -1,6 +1,7 @@
 """The Agent tool: foreground, background, the way between, messages, limits; each through a session's front door."""
 
 import asyncio
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -489,6 +490,17 @@ async def test_a_limit_of_the_provider_suspends_a_child_which_goes_on_by_itself(
         assert place.front.of(AgentEnded)[0].standing is Standing.COMPLETED
         assert result_text(place.front.of(ToolEnded)[0].result).startswith("all done")
         assert "Go on where you were" in str(models["helper"].requests[-1].messages)
+
+
+async def test_a_suspended_child_goes_on_when_the_provider_says(tmp_path: Path) -> None:
+    limited = Fail(RateLimited("rate limit reached", status=429, retry_after_s=7_200.0))
+    models = scripts([agent(run_in_background=True), Say("out"), Say("heard")], [limited])
+    async with house(tmp_path, models=models, kinds=(HELPER,), rules=TreeRules(limit_pause_s=1.0)) as place:
+        await place.front.submit(SubmitPrompt(content="go"))
+        changed: AgentChanged = await place.front.until(AgentChanged)
+        left_s = (datetime.fromisoformat(changed.until) - datetime.now(tz=UTC)).total_seconds()
+        assert changed.standing is Standing.SUSPENDED
+        assert 6_000 < left_s <= 7_201
 
 
 async def test_a_suspended_child_is_shown_so_holds_no_place_and_can_be_stopped(tmp_path: Path) -> None:
