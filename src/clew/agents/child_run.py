@@ -179,6 +179,10 @@ class ChildRun:
             self._children.session.publish(changed, agent=self.parent)
         self._left.set()
 
+    async def over(self) -> None:
+        """Until its end was told."""
+        await asyncio.wait({self.life})
+
     async def stop(self, by: Actor) -> None:
         """End it; what it did so far stays in its log and is its report. Returns when it has ended."""
         if self.ended is None:
