@@ -269,3 +269,19 @@ def test_ag_9_after_a_restart_a_message_goes_on_with_an_old_agent_and_its_histor
     assert "old words" in history
     assert "and then?" in history
     assert notices(place) == [runs[0]["child"]]
+
+
+def test_a_rate_limit_of_a_child_is_waited_out_in_print_mode_as_one_of_the_conversation(serve: Serve) -> None:
+    limited = {"match": at_work_on("one"), "fault": "rate_limited", "retry_after": 0}
+    place, _ = serve(
+        [
+            {"calls": [agent("one")]},
+            limited,
+            limited,
+            {"match": at_work_on("one"), "text": "inner words"},
+            {"text": "out"},
+        ]
+    )
+    done = place.run("-p", "go", "--output-format", "json")
+    assert done.result["result"] == "out"
+    assert [row["status"] for row in done.result["agents"]] == ["completed"]

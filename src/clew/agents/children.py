@@ -16,7 +16,7 @@ from clew.agents.child_run import END_BYTES, ChildRun, Errand
 from clew.agents.forking import DIRECTIVE, FORK
 from clew.agents.outbox import Outbox
 from clew.agents.report import digest, escaped, facts_of, short
-from clew.agents.runner import COORDINATOR, AgentBody, AgentRunner, AgentSpec
+from clew.agents.runner import COORDINATOR, AgentRunner, AgentSpec
 from clew.agents.slots import Slots
 from clew.engine.turn import Prompt
 from clew.llm.errors import LLMError
@@ -32,7 +32,6 @@ from clew.protocol.events import (
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, PromptId, new_uuid
 from clew.protocol.standing import Standing
 from clew.transcript.log.stamp import utc_now
-from clew.transcript.past.reader import LoadedLog
 
 if TYPE_CHECKING:
     from clew.agents.factory import AgentFactory
@@ -103,8 +102,7 @@ class Children:
             raise ValueError("a coordinator is a way to run the conversation, no agent to start; start workers")
         self._check(parent, errand.name)
         self._factory.check(spec)
-        above = self._factory.find_runner(parent)
-        assert above is not None
+        above = self._factory.body(parent)
         if spec.kind == FORK.kind:
             own = self._runs.get(parent)
             if own is not None and own.spec.kind == FORK.kind:
@@ -112,9 +110,10 @@ class Children:
             prompt, model = f"{DIRECTIVE}{prompt}", ""
         try:
             own = checkout.agent if checkout is not None else None
-            runner = self._factory.make(spec, above, call=errand.call, model=model, agent=own, checkout=checkout)
+            body = child_body(self._factory, self.files, spec, above, model=model, agent=own, checkout=checkout)
         except LLMError as error:
             raise ValueError(f"the agent was not started: {error}") from error
+        runner = self._factory.make(spec, body=body, call=errand.call)
         meta = AgentMeta(
             agent_type=spec.kind,
             description=errand.title,
@@ -151,14 +150,16 @@ class Children:
         self._check(parent, "")
         spec = self.spec(meta.agent_type)
         self._factory.check(spec)
-        above = self._factory.find_runner(parent)
-        assert above is not None
+        above = self._factory.body(parent)
         root = self._factory.shared.place.root
         checkout = self.checkouts.again(agent, self._session_id, root) if meta.isolated else None
         try:
-            runner = self._factory.make(spec, above, model=meta.model, past=past, agent=agent, checkout=checkout)
+            body = child_body(
+                self._factory, self.files, spec, above, model=meta.model, past=past, agent=agent, checkout=checkout
+            )
         except LLMError as error:
             raise ValueError(f"the agent {agent} cannot go on: {error}") from error
+        runner = self._factory.make(spec, body=body)
         path = self.files.transcript(agent)
         self.files.keep(agent, replace(meta, run_from=path.stat().st_size if path is not None else 0))
         self.settle_lost(agent)
@@ -211,21 +212,6 @@ class Children:
         self._factory.shared.registry.add(run, errand.parent, told=False)
         run.begin(prompt)
         return run
-
-    def body_of(
-        self,
-        spec: AgentSpec,
-        parent: AgentBody,
-        *,
-        model: str = "",
-        past: LoadedLog | None = None,
-        agent: AgentId | None = None,
-        checkout: Receipt | None = None,
-    ) -> AgentBody:
-        """What a child is made of (`child_body`)."""
-        return child_body(
-            self._factory, self.files, spec, parent, model=model, past=past, agent=agent, checkout=checkout
-        )
 
     # Finding.
 

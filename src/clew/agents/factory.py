@@ -26,9 +26,7 @@ from clew.tools.base import ORDINARY, AgentPort, ChildAgent, ChildOrder
 from clew.transcript.log.store import sidecar_dir
 
 if TYPE_CHECKING:
-    from clew.agents.checkouts import Receipt
     from clew.agents.children import Children
-    from clew.transcript.past.reader import LoadedLog
 
 
 class AgentSession(SessionPort, Protocol):
@@ -172,22 +170,11 @@ class AgentFactory:
     def make(
         self,
         spec: AgentSpec,
-        parent: AgentRunner | None = None,
         *,
-        body: AgentBody | None = None,
+        body: AgentBody,
         call: CallId | None = None,
-        model: str = "",
-        past: "LoadedLog | None" = None,
-        agent: AgentId | None = None,
-        checkout: "Receipt | None" = None,
     ) -> AgentRunner:
-        """The runner of a new agent of this kind below `parent`; the main one brings its `body` and has no parent.
-        `call`: what started it. `model`: another than its kind's. `past` and `agent`: it is no new one and goes on from
-        this log. `checkout`: where it works. Raises LLMError for a model that cannot be had."""
-        if body is None:
-            assert parent is not None, "only the main agent is made without a parent"
-            above = self._bodies[parent.agent.id]
-            body = self.children.body_of(spec, above, model=model, past=past, agent=agent, checkout=checkout)
+        """The runner of an agent of this kind, made of `body`. `call`: what started it."""
         made, log = body.agent, body.log
         self._bodies[made.id] = body
         self.budget.join(made.id, lambda: log.state)
