@@ -326,7 +326,7 @@ def test_odd_files_are_named_and_many_are_bounded(home: Home) -> None:
     home.put(home.clew, "again", "---\nname: Twin\n---\nOne")
     home.put(home.clew, "sub/again", "---\nname: twin\n---\nTwo")
     problems = "\n".join(home.kinds().problems())
-    for words in ("no front matter", "never closed", "it has no prompt", "not UTF-8", "folder.md", "'twin' already"):
+    for words in ("no front matter", "never closed", "it has no prompt", "not UTF-8", "'twin' already"):
         assert words in problems
     for number in range(300):
         home.define(home.clew, f"many{number:03}")
