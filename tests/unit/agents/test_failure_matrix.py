@@ -217,3 +217,23 @@ async def test_a_thousand_background_agents_at_once_are_started_refused_and_told
     told_of = [task for entry in load(place.path).entries for task in getattr(entry, "notices", None) or ()]
     assert sorted(told_of) == sorted(started)
     assert len(started) == MAX_OPEN
+
+
+async def test_an_agent_whose_log_is_cut_in_the_middle_goes_on_from_what_is_left(tmp_path: Path) -> None:
+    tell = Call("SendMessage", {"to": "bee", "message": "LATER"})
+    inner = [Call("Bash", {"command": "echo one"}), Say("first words"), Say("second words")]
+    models = scripts([agent(name="bee"), Say("a"), tell, Say("b"), Say("c")], inner)
+    async with house(tmp_path, models=models, kinds=(HELPER,)) as place:
+        await place.front.submit(SubmitPrompt(content="go"))
+        await place.front.until(TurnEnded)
+        path = subagent_path(place.path, place.front.of(AgentStarted)[0].child)
+        whole = path.read_bytes()
+        path.write_bytes(whole[: whole.rindex(b"first words") + 5])
+        await place.front.submit(SubmitPrompt(content="more"))
+        await place.front.until(AgentEnded, 2)
+        ended: AgentEnded = place.front.of(AgentEnded)[1]
+    assert (ended.standing, ended.result) == (Standing.COMPLETED, "second words")
+    history = str(models["helper"].requests[-1].messages)
+    assert "echo one" in history
+    assert "LATER" in history
+    assert "first words" not in history
