@@ -71,6 +71,13 @@ def test_a_run_with_children_has_its_result_when_all_have_settled(serve: Serve) 
     ended = list(told(place, "agent.ended"))
     assert sorted(event["result"] for event in ended) == ["quick words", "slow words"]
     assert len(notices(place)) == 1
+    listed = {row["task"]: row for row in result["agents"]}
+    assert {task: (row["status"], row["background"], row["kind"]) for task, row in listed.items()} == {
+        "slow": ("completed", True, "general-purpose"),
+        "quick": ("completed", False, "general-purpose"),
+    }
+    assert {row["id"] for row in result["agents"]} == {event["child"] for event in ended}
+    assert all(row["total_tokens"] > 0 and row["total_cost_usd"] > 0 for row in result["agents"])
     asked = [request.raw.decode() for request in server.requests]
     assert any("task-notification" in body for body in asked), "the model has read the notice"
 
@@ -262,3 +269,19 @@ def test_ag_9_after_a_restart_a_message_goes_on_with_an_old_agent_and_its_histor
     assert "old words" in history
     assert "and then?" in history
     assert notices(place) == [runs[0]["child"]]
+
+
+def test_a_rate_limit_of_a_child_is_waited_out_in_print_mode_as_one_of_the_conversation(serve: Serve) -> None:
+    limited = {"match": at_work_on("one"), "fault": "rate_limited", "retry_after": 0}
+    place, _ = serve(
+        [
+            {"calls": [agent("one")]},
+            limited,
+            limited,
+            {"match": at_work_on("one"), "text": "inner words"},
+            {"text": "out"},
+        ]
+    )
+    done = place.run("-p", "go", "--output-format", "json")
+    assert done.result["result"] == "out"
+    assert [row["status"] for row in done.result["agents"]] == ["completed"]

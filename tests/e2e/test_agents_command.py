@@ -63,7 +63,7 @@ def test_show_prints_fields_notes_and_the_prompt(place: Place) -> None:
     shown = place.run("agents", "show", "Reviewer")
     assert shown.code == 0
     assert f"reviewer  (yours: {path})" in shown.out
-    for words in ("Tools: Read, Grep", "Model: anthropic/claude-haiku", "at most 5", "note: its memory is not kept"):
+    for words in ("Tools: Read, Grep", "Model: anthropic/claude-haiku", "at most 5", "Memory: of its own (user)"):
         assert words in shown.out
     assert shown.out.endswith("\nYou review changes. Say what you saw.\n")
     missing = place.run("agents", "show", "nobody")
@@ -196,3 +196,18 @@ def test_without_a_fast_model_a_skeleton_is_drafted(place: Place) -> None:
         assert "agent" in refused.out + refused.err
     assert 'description: "Checks links: in docs."' in done.out
     assert not (place.clew_home / "agents").exists()
+
+
+def test_an_agent_that_only_reads_is_not_told_of_plan_mode_besides(serve: Serve) -> None:
+    place, server = serve({"replies": [], "last": {"text": "ok"}})
+    assert place.run("-p", "look", "--agent", "Explore").out == "ok\n"
+    assert place.run("-c", "-p", "again").out == "ok\n"
+    for request in server.requests:
+        assert "Plan mode is on" not in json.dumps(request.body)
+    touch = {"calls": [{"call": "Bash", "arguments": {"command": "touch made"}}]}
+    other = ModelServer([touch, {"text": "done"}]).__enter__()
+    try:
+        place.run("-p", "do", "--agent", "Explore", env={"ANTHROPIC_BASE_URL": other.url})
+    finally:
+        other.__exit__()
+    assert not (place.project / "made").exists(), "plan mode holds all the same"

@@ -7,10 +7,16 @@ from typing import Any
 import pytest
 from claude_agent_sdk import (
     AgentDefinition,
+    AssistantMessage,
     ClaudeSDKError,
     InMemorySessionStore,
+    ResultMessage,
     StreamEvent,
     SystemMessage,
+    TaskNotificationMessage,
+    TaskStartedMessage,
+    TextBlock,
+    ToolUseBlock,
     query,
 )
 
@@ -152,10 +158,48 @@ async def test_agents_of_a_program_are_kinds_of_its_session(lab: MakeLab) -> Non
     agents = {"reviewer": AgentDefinition(description="reviews", prompt="Review.")}
     async with here.client(agents=agents) as client:
         info = await client.get_server_info()
-        assert words(await exchange(client, "hi")) == "hi"
+        told = await exchange(client, "hi")
+        assert words(told) == "hi"
+        first = next(one for one in told if isinstance(one, SystemMessage) and one.subtype == "init")
+        assert {"reviewer", "Explore", "general-purpose"} <= set(first.data["agents"])
     assert info is not None
     assert info["notes"] == []
     assert "- reviewer: reviews" in json.dumps(here.server.requests[0].body["system"])
+
+
+@pytest.mark.parametrize("forwards", [True, False])
+async def test_what_an_agent_says_is_forwarded_where_the_program_wants_it(lab: MakeLab, forwards: bool) -> None:
+    start = {"call": "Agent", "arguments": {"description": "d", "prompt": "TASK", "subagent_type": "greeter"}}
+    inner = {
+        "match": '"text":"TASK',
+        "parts": [{"text": "inner words"}, {"call": "Glob", "arguments": {"pattern": "*"}}],
+    }
+    here = lab([{"calls": [start]}, inner, {"text": "inner end"}, {"text": "out"}])
+    agents = {"greeter": AgentDefinition(description="greets", prompt="Greet.")}
+    options = here.options(agents=agents, forward_subagent_text=forwards, include_partial_messages=True)
+    messages = await collect(query(prompt="go", options=options))
+    theirs = [one for one in messages if isinstance(one, AssistantMessage) and one.parent_tool_use_id is not None]
+    blocks = [block for one in theirs for block in one.content]
+    assert [block.name for block in blocks if isinstance(block, ToolUseBlock)] == ["Glob"]
+    said = [block.text for block in blocks if isinstance(block, TextBlock)]
+    assert said == (["inner words", "inner end"] if forwards else [])
+
+
+async def test_stop_task_ends_an_agent_in_the_background_and_its_end_is_told(lab: MakeLab) -> None:
+    start = {"call": "Agent", "arguments": {"description": "d", "prompt": "TASK", "run_in_background": True}}
+    inner = {"match": '"text":"TASK', "parts": [{"wait": "for ever"}, {"text": "never"}]}
+    here = lab([{"calls": [start]}, inner, {"text": "started"}, {"text": "heard"}])
+    async with here.client() as client:
+        await client.query("go")
+        told: list[Any] = []
+        async for message in client.receive_messages():
+            told.append(message)
+            if isinstance(message, TaskStartedMessage):
+                await client.stop_task(message.task_id)
+            if isinstance(message, ResultMessage):
+                break
+    (ended,) = (message for message in told if isinstance(message, TaskNotificationMessage))
+    assert ended.status == "stopped"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The one retry layer: PR-5, PR-6, PR-8, L25, L27, L32, and when to give up."""
 
+from calendar import timegm
 from typing import Any
 
 import pytest
@@ -194,6 +195,21 @@ async def test_a_wait_beyond_patience_is_told_instead():
 def test_retry_after_as_seconds_milliseconds_and_date():
     noon = 1_792_567_680.0
     assert retry_after_s({"retry-after": "7"}, noon) == 7
+    limits = {"anthropic-ratelimit-requests-remaining": "0", "anthropic-ratelimit-tokens-remaining": "12"}
+    later = {"anthropic-ratelimit-requests-reset": "2026-10-21T12:00:30Z", "anthropic-ratelimit-tokens-reset": "bad"}
+    assert retry_after_s({**limits, **later}, timegm((2026, 10, 21, 12, 0, 0))) == 30
+    assert retry_after_s({**later, "anthropic-ratelimit-requests-remaining": "3"}, noon) is None
+    unified = {
+        "anthropic-ratelimit-unified-status": "rejected",
+        "anthropic-ratelimit-unified-reset": f"{noon + 90:.0f}",
+    }
+    assert retry_after_s(unified, noon) == pytest.approx(90, abs=1)
+    theirs = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1h6m0.5s"}
+    assert (
+        retry_after_s({**theirs, "x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "20ms"}, noon)
+        == 3960.5
+    )
+    assert retry_after_s({**theirs, "retry-after": "7"}, noon) == 7
     assert retry_after_s({"retry-after": "0.5"}, noon) == 0.5
     assert retry_after_s({"retry-after-ms": "1500", "retry-after": "9"}, noon) == 1.5
     assert retry_after_s({"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}, noon - 90) == 90

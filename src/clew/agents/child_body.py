@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from clew.agents.checkouts import Receipt, seen_places
 from clew.agents.child_files import ChildFiles, past_state
@@ -23,7 +23,6 @@ from clew.engine.middleware.secret_warning import SecretWarning
 from clew.llm.model import Model
 from clew.protocol.entries import SystemPromptEntry
 from clew.protocol.ids import AgentId
-from clew.tools.base import Tool
 from clew.transcript.chain.conversation import Conversation
 from clew.transcript.log.stamp import Stamp
 from clew.transcript.log.writer import NullWriter, TranscriptSink, TranscriptWriter
@@ -43,11 +42,11 @@ def child_body(
     past: LoadedLog | None = None,
     agent: AgentId | None = None,
     checkout: Receipt | None = None,
-    more: Callable[[AgentId], tuple[Tool[Any], ...]] | None = None,
+    team: str = "",
 ) -> AgentBody:
     """A child of this kind below `parent`; a fork begins with all that its parent has in view. `model`: another than
     its kind's. `past`, `agent`: it goes on from this log. `checkout`: where it works instead of its parent's directory.
-    `more`: tools that only it has. Raises LLMError for a model that cannot be had, and then nothing was made."""
+    `team`: it is a member of it. Raises LLMError for a model that cannot be had, and then nothing was made."""
     above = parent.agent
     own_model = model_of(factory, model or spec.model, above.own_model)
     agent_id = agent or AgentId(os.urandom(8).hex())
@@ -57,6 +56,7 @@ def child_body(
     if path is not None:
         sink = TranscriptWriter(path, session_id, leased=False, notify=factory.session.notice)
     forks = spec.kind == FORK.kind
+    more = factory.team.member_tools(agent_id) if team and factory.team is not None else ()
     if forks:
         tools = parent.tools.fork(agent_id, NotForForks)
     else:
@@ -66,9 +66,10 @@ def child_body(
             mode=spec.permission_mode,
             without=spec.without,
             bounds=spec.bounds,
+            memory=spec.memory,
+            own_tools=(*spec.own_tools, *more),
             checkout=checkout.path if checkout is not None else "",
             seen=seen_places(checkout) if checkout is not None else (),
-            more=more(agent_id) if more is not None else (),
         )
     conversation = Conversation(
         sink,

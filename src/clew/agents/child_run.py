@@ -26,6 +26,9 @@ END_BYTES = 1_000
 """How much of a child's words its parent's log keeps; all of them are in its own."""
 MAX_PAUSES = 8
 MAX_PAUSE_S = 1_800.0
+MIN_PAUSE_S = 1.0
+MAX_ASKED_PAUSE_S = 86_400.0
+"""As long as a provider may ask for: plans have limits of hours."""
 GO_ON = "[The provider's limit had stopped you. Go on where you were.]"
 REFUSED_KEY = frozenset({401, 402, 403})
 UNHELD = (
@@ -79,6 +82,7 @@ class ChildRun:
         self.by: Actor = "itself"
         self.error = ""
         self.status: int | None = None
+        self._retry_after_s: float | None = None
         self._first_entry = len(body.log.conversation.entries)
         self._leaf = body.log.conversation.leaf
         self._stopped_by: Actor | None = None
@@ -177,6 +181,10 @@ class ChildRun:
             self._children.session.publish(changed, agent=self.parent)
         self._left.set()
 
+    async def over(self) -> None:
+        """Until its end was told."""
+        await asyncio.wait({self.life})
+
     async def stop(self, by: Actor) -> None:
         """End it; what it did so far stays in its log and is its report. Returns when it has ended."""
         if self.ended is None:
@@ -191,7 +199,7 @@ class ChildRun:
 
     def heard_end(self, event: TurnEnded) -> None:
         """A turn of it is over."""
-        self.error, self.status = event.error, event.status
+        self.error, self.status, self._retry_after_s = event.error, event.status, event.retry_after_s
 
     @property
     def life(self) -> "asyncio.Task[None]":
@@ -270,6 +278,8 @@ class ChildRun:
     async def _pause(self) -> None:
         """Wait the limit out, or until somebody stops it; that it waits, and until when, is in its parent's log."""
         pause_s = min(self._children.rules.limit_pause_s * 2**self._pauses, MAX_PAUSE_S)
+        if self._retry_after_s is not None:  # the provider knows better
+            pause_s = min(max(self._retry_after_s, MIN_PAUSE_S), MAX_ASKED_PAUSE_S)
         self._pauses += 1
         self._until = (datetime.now(tz=UTC) + timedelta(seconds=pause_s)).isoformat(timespec="seconds")
         told = AgentChanged(child=self.agent, standing=Standing.SUSPENDED, until=self._until)

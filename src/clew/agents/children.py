@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 from collections.abc import AsyncGenerator, Callable
 from contextlib import ExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from clew.agents.forking import DIRECTIVE, FORK
 from clew.agents.lost import lost_end
 from clew.agents.outbox import Outbox
 from clew.agents.report import escaped, short
-from clew.agents.runner import COORDINATOR, AgentBody, AgentRunner, AgentSpec
+from clew.agents.runner import COORDINATOR, AgentRunner, AgentSpec
 from clew.agents.slots import Slots
 from clew.engine.turn import Notices, Prompt
 from clew.llm.errors import LLMError
@@ -30,12 +31,12 @@ from clew.protocol.events import (
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, PromptId, new_uuid
 from clew.protocol.standing import Standing
 from clew.transcript.log.stamp import utc_now
-from clew.transcript.past.reader import LoadedLog
 
 if TYPE_CHECKING:
     from clew.agents.factory import AgentFactory
 
 MAX_TITLE_CHARS = 200
+NAME = re.compile(r"(?!(?:main|parent)$)[^\W_][\w.-]{0,63}")
 MAX_OPEN = 200
 """Children that work or wait for a place; asking for more is refused."""
 
@@ -101,8 +102,8 @@ class Children:
         if spec.kind == COORDINATOR:
             raise ValueError("a coordinator is a way to run the conversation, no agent to start; start workers")
         self._check(parent, errand.name)
-        above = self._factory.find_runner(parent)
-        assert above is not None
+        self._factory.check(spec)
+        above = self._factory.body(parent)
         if spec.kind == FORK.kind:
             own = self._runs.get(parent)
             if own is not None and own.spec.kind == FORK.kind:
@@ -110,11 +111,12 @@ class Children:
             prompt, model = f"{DIRECTIVE}{prompt}", ""
         try:
             own = checkout.agent if checkout is not None else None
-            runner = self._factory.make(
-                spec, above, call=errand.call, model=model, agent=own, checkout=checkout, team=errand.team
+            body = child_body(
+                self._factory, self.files, spec, above, model=model, agent=own, checkout=checkout, team=errand.team
             )
         except LLMError as error:
             raise ValueError(f"the agent was not started: {error}") from error
+        runner = self._factory.make(spec, body=body, call=errand.call)
         meta = AgentMeta(
             agent_type=spec.kind,
             description=errand.title,
@@ -162,16 +164,18 @@ class Children:
         spec = self.spec(meta.agent_type)
         if meta.team and self._factory.team is not None:
             spec = self._factory.team.member_spec(spec, meta.name)
-        above = self._factory.find_runner(parent)
-        assert above is not None
+        self._factory.check(spec)
+        above = self._factory.body(parent)
         root = self._factory.shared.place.root
         checkout = self.checkouts.again(agent, self._session_id, root) if meta.isolated else None
         try:
-            runner = self._factory.make(
-                spec, above, model=meta.model, past=past, agent=agent, checkout=checkout, team=meta.team
+            factory, files, model = self._factory, self.files, meta.model
+            body = child_body(
+                factory, files, spec, above, model=model, past=past, agent=agent, checkout=checkout, team=meta.team
             )
         except LLMError as error:
             raise ValueError(f"the agent {agent} cannot go on: {error}") from error
+        runner = self._factory.make(spec, body=body)
         path = self.files.transcript(agent)
         self.files.keep(agent, replace(meta, run_from=path.stat().st_size if path is not None else 0))
         self.settle_lost(agent)
@@ -205,6 +209,11 @@ class Children:
             )
         if len(self._runs) >= MAX_OPEN:
             raise ValueError(f"the agent was not started: {MAX_OPEN} agents work or wait already. Wait for some.")
+        if name and not NAME.fullmatch(name):
+            raise ValueError(
+                f"{name[:60]!r} is no name for an agent: letters, digits, - . _ and no blanks or @, at most 64; not "
+                "main or parent"
+            )
         if name and (taken := self.files.named(name)) is not None:
             raise ValueError(
                 f"there is already an agent named {name!r} ({taken}); talk to it with SendMessage, or give another name"
@@ -233,23 +242,6 @@ class Children:
         self._factory.shared.registry.add(run, errand.parent, told=False)
         run.begin(prompt)
         return run
-
-    def body_of(
-        self,
-        spec: AgentSpec,
-        parent: AgentBody,
-        *,
-        model: str = "",
-        past: LoadedLog | None = None,
-        agent: AgentId | None = None,
-        checkout: Receipt | None = None,
-        team: str = "",
-    ) -> AgentBody:
-        """What a child is made of (`child_body`)."""
-        more = self._factory.team.member_tools if team and self._factory.team is not None else None
-        return child_body(
-            self._factory, self.files, spec, parent, model=model, past=past, agent=agent, checkout=checkout, more=more
-        )
 
     # Finding.
 

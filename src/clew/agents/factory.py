@@ -26,9 +26,7 @@ from clew.tools.base import ORDINARY, AgentPort, ChildAgent, ChildOrder, Tool
 from clew.transcript.log.store import sidecar_dir
 
 if TYPE_CHECKING:
-    from clew.agents.checkouts import Receipt
     from clew.agents.children import Children
-    from clew.transcript.past.reader import LoadedLog
 
 
 class AgentSession(SessionPort, Protocol):
@@ -157,6 +155,8 @@ class AgentFactory:
         """The main agent gives all work to workers in the background."""
         self.team: TeamPort | None = None
         """The team that the session leads or is a member of; None: there is none."""
+        self._objections: list[Callable[[AgentSpec], str]] = []
+        self._seen_to: frozenset[str] = frozenset()
         shared.open_ports(session, self.port)
 
     def coordinate(self, on: bool) -> None:
@@ -164,6 +164,19 @@ class AgentFactory:
         self.coordinates = on
         if on and self.transcript is not None:
             self.shared.permits.use_scratch(scratch_dir(self.transcript))
+
+    def admit_by(self, objection: Callable[[AgentSpec], str], sees_to: frozenset[str]) -> None:
+        """Ask before each child is started. `sees_to`: what of the programs that definitions bring it runs."""
+        self._objections.append(objection)
+        self._seen_to |= sees_to
+
+    def check(self, spec: AgentSpec) -> None:
+        """Raises ValueError with why a child of this kind is not started, in words for the model."""
+        said = [words for objection in self._objections if (words := objection(spec))]
+        if not said and (left := sorted(spec.brings - self._seen_to)):
+            said = [f"this session began without its {' and '.join(left)}; start clew again to use it"]
+        if said:
+            raise ValueError(f"the agent {spec.kind} was not started: {said[0]}")
 
     def words_above(self, agent: Agent) -> tuple[str, ...]:
         """The prompt that a child's is made from: its parent's, but a coordinator's words are nobody else's."""
@@ -181,24 +194,11 @@ class AgentFactory:
     def make(
         self,
         spec: AgentSpec,
-        parent: AgentRunner | None = None,
         *,
-        body: AgentBody | None = None,
+        body: AgentBody,
         call: CallId | None = None,
-        model: str = "",
-        past: "LoadedLog | None" = None,
-        agent: AgentId | None = None,
-        checkout: "Receipt | None" = None,
-        team: str = "",
     ) -> AgentRunner:
-        """The runner of a new agent of this kind below `parent`; the main one brings its `body` and has no parent.
-        `call`: what started it. `model`: another than its kind's. `past` and `agent`: it is no new one and goes on from
-        this log. `checkout`: where it works. `team`: it is a member of it. Raises LLMError for a model that cannot be
-        had."""
-        if body is None:
-            assert parent is not None, "only the main agent is made without a parent"
-            above = self._bodies[parent.agent.id]
-            body = self.children.body_of(spec, above, model=model, past=past, agent=agent, checkout=checkout, team=team)
+        """The runner of an agent of this kind, made of `body`. `call`: what started it."""
         made, log = body.agent, body.log
         self._bodies[made.id] = body
         self.budget.join(made.id, lambda: log.state)

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, cast, get_args
+from typing import TYPE_CHECKING, Protocol, cast, get_args
 
 import msgspec
 
@@ -24,6 +24,9 @@ from clew.permissions.conditions import Policy, leaving, seen_from, with_rules
 from clew.permissions.policy import judge, judge_call, make_policy
 from clew.permissions.rules import Rule, RuleError, add_rule, parse_rule
 from clew.transcript.log.files import replace_file
+
+if TYPE_CHECKING:
+    from clew.agents.definitions.own_memory import OwnMemory
 
 
 class ToolPlace(Protocol):
@@ -273,12 +276,11 @@ class Permits:
 
 
 class PathBounds(msgspec.Struct, frozen=True, kw_only=True):
-    """The only files that a kind of agent touches, by real paths. They narrow its rights and never widen them."""
+    """The only files that a kind of agent touches, by real paths: it reads them. They narrow its rights and never widen
+    them."""
 
     reads: tuple[str, ...]
     """Folders that it reads in."""
-    edits: tuple[str, ...]
-    """Files that it writes."""
 
     def refusal(self, accesses: tuple[Access, ...]) -> str:
         """Why one of these is out of bounds; empty: none is."""
@@ -288,8 +290,8 @@ class PathBounds(msgspec.Struct, frozen=True, kw_only=True):
             if not isinstance(access, FileAccess):
                 continue
             target = os.path.realpath(os.path.join(access.cwd, os.path.expanduser(access.path)))
-            if access.op in ("write", "delete") and target not in self.edits:
-                return f"this kind of agent changes {' and '.join(self.edits)} only"
+            if access.op in ("write", "delete"):
+                return "this kind of agent changes no file"
             if not any(target == folder or target.startswith(folder.rstrip("/") + "/") for folder in self.reads):
                 return f"this kind of agent reads below {' and '.join(self.reads)} only"
         return ""
@@ -309,14 +311,22 @@ class AgentRights:
         parent: "AgentRights | None" = None,
         bounds: PathBounds | None = None,
         checkout: str = "",
+        memory: "OwnMemory | None" = None,
     ) -> None:
         """`mode`: None: the session's. `bounds`: the only files that it touches; None: no such bound. `checkout`: the
-        only place that it changes; empty: the workspace."""
+        only place that it changes; empty: the workspace. `memory`: where it keeps notes of its own."""
         self.permits = permits
         self._mode: Mode | None = mode
         self._parent = parent
         self._bounds = bounds
         self._checkout = checkout
+        self._memory = memory
+
+    @property
+    def plans(self) -> bool:
+        """It changes nothing: plan mode holds for it or for somebody above it."""
+        above = self._parent is not None and self._parent.plans
+        return above or "plan" in (self._mode, self.permits.policy.mode)
 
     def use_mode(self, mode: Mode | None) -> None:
         """Go on in another mode of its own; its parent's holds besides."""
@@ -324,6 +334,10 @@ class AgentRights:
 
     def judge(self, accesses: tuple[Access, ...], *, at: str = "") -> Verdict:
         """The stricter of the two verdicts; where they are equally strict, the parent's words."""
+        if self._memory is not None:
+            accesses, why = self._memory.left(accesses, self.permits.policy, planning=self.plans)
+            if why:
+                return Verdict(decision="deny", why=why, rule="bounds of the agent")
         if self._bounds is not None and (why := self._bounds.refusal(accesses)):
             return Verdict(decision="deny", why=why, rule="bounds of the agent")
         asked = tuple(access for access in accesses if not self.permits.own(access))

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
@@ -24,6 +24,10 @@ from clew.protocol.events import Event, Notice, PromptQueued, PromptWithdrawn
 from clew.protocol.ids import PromptId
 from clew.protocol.messages import text_of
 from clew.protocol.tally import Tally
+from clew.tools.base import Tool
+
+if TYPE_CHECKING:
+    from clew.agents.definitions.own_memory import OwnMemory
 
 
 class Job(Struct, frozen=True, kw_only=True):
@@ -48,6 +52,10 @@ class AgentSpec(Struct, frozen=True, kw_only=True):
     """Blocks that follow its system prompt, so that what it shares with its parent stays first."""
     bounds: PathBounds | None = None
     """The only files that it touches; None: those of its rights."""
+    own_tools: tuple[Tool[Any], ...] = ()
+    """Tools that only agents of this kind have."""
+    memory: "OwnMemory | None" = None
+    """Where it keeps notes over its runs; None: nowhere."""
     color: str = ""
     """How a front end that has colours marks it."""
     permission_mode: Mode | None = None
@@ -67,6 +75,8 @@ class AgentSpec(Struct, frozen=True, kw_only=True):
     """`worktree`: it works in a checkout of its own."""
     needs_servers: tuple[str, ...] = ()
     """MCP servers without which it does not start."""
+    brings: frozenset[str] = frozenset()
+    """What its definition has run for it, `hooks` and `servers`: it starts only where somebody sees to that."""
     initial_prompt: str = ""
     """What is said with the first prompt, where it is the main conversation."""
     sidechain: bool = True
@@ -78,6 +88,8 @@ COORDINATOR = "coordinator"
 """The kind of a main agent that gives all work to others."""
 WORKER = "worker"
 """The kind that it gives work to."""
+BUILTIN_KINDS = ("Explore", "general-purpose", "Plan", "statusline-setup", "verification", WORKER)
+"""The kinds that can be started everywhere, as their files are called; nothing is read for their names."""
 KINDS_HEADING = "# Agents of the user"
 """How the block of the system prompt begins that tells of kinds of agents that are not built in."""
 GENERAL = AgentSpec(kind="general")

@@ -30,6 +30,7 @@ from clew.tools.toolset import LateTools, ToolSet, any_tool, is_chosen
 from clew.transcript.log.store import SessionStore
 
 if TYPE_CHECKING:
+    from clew.agents.definitions.own_memory import OwnMemory
     from clew.agents.tasks import TaskRegistry
 
 NOTHING_KEPT = "this session keeps no files"
@@ -320,12 +321,12 @@ class AgentTools(Struct, frozen=True, kw_only=True):
         bounds: PathBounds | None = None,
         checkout: str = "",
         seen: tuple[str, ...] = (),
-        more: tuple[Tool[Any], ...] = (),
+        memory: "OwnMemory | None" = None,
+        own_tools: tuple[Tool[Any], ...] = (),
     ) -> "AgentTools":
         """Tools for a child: of those that its parent is told of, all or the ones of these names and never those
-        `without`, on the same sandbox, rules and kept files, with a memory of their own. `mode` and `bounds`: of its
-        definition; they never make rights wider. `checkout`, `seen`: where it works, if not where its parent does.
-        `more`: tools that its parent has not."""
+        `without`, and `own_tools` of its kind, on the same sandbox, rules and kept files. `mode` and `bounds` never
+        make rights wider. `checkout`, `seen`: where it works, if not where its parent does. `memory`: its notes."""
         session = self.shared.tool_session(agent, self.session, checkout=checkout, seen=seen)
         told = {spec.name for spec in self.tools.specs} | self.tools.aside.keys()
         offered = [
@@ -334,11 +335,13 @@ class AgentTools(Struct, frozen=True, kw_only=True):
             if tool.name in told and tool.name not in NOT_FOR_CHILDREN and is_chosen(tool.name, names, without)
         ]
         own = {tool.name: tool for tool in builtin_tools(session, allowed=[tool.name for tool in offered])}
-        rights = AgentRights(self.permits, mode=mode, parent=self.rights, bounds=bounds, checkout=session.checkout)
+        rights = AgentRights(
+            self.permits, mode=mode, parent=self.rights, bounds=bounds, checkout=session.checkout, memory=memory
+        )
         return AgentTools(
             shared=self.shared,
             session=session,
-            tools=ToolSet((*(own.get(tool.name, tool) for tool in offered), *more), in_short=self.in_short),
+            tools=ToolSet((*(own.get(tool.name, tool) for tool in offered), *own_tools), in_short=self.in_short),
             host=AgentToolHost(agent, session, rights, self.shared),
             rights=rights,
             in_short=self.in_short,
@@ -355,6 +358,7 @@ def open_tools(
     small: bool = False,
     has: Callable[[str], bool] = any_tool,
     bounds: PathBounds | None = None,
+    memory: "OwnMemory | None" = None,
     delegates: bool = False,
     shelf: Mapping[str, Callable[[], Tool[Any]]] | None = None,
 ) -> AgentTools:
@@ -366,7 +370,7 @@ def open_tools(
         raise SettingsError(f"no tool {', '.join(unknown)} (--tools); there are {', '.join(builtin_names())}")
     session = shared.tool_session(MAIN_AGENT)
     names, in_short = small_set(names) if small else (names, as_it_is)
-    rights = AgentRights(shared.permits, bounds=bounds)
+    rights = AgentRights(shared.permits, bounds=bounds, memory=memory)
     builtin = (tool for tool in builtin_tools(session, allowed=names) if delegates or has(tool.name))
     takes = has if not delegates else any_tool
     tools = ToolSet((*builtin, *more), told=told, late=late, in_short=in_short, takes=takes, shelf=shelf)

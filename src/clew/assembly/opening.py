@@ -160,6 +160,7 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
     )
     for part in parts:
         toolbox.shared.add_hooks(part.call_hook)
+        agents.admit_by(part.child_objection, part.sees_to)
         part.start(own)
 
     def more_parts() -> tuple[Part, ...]:

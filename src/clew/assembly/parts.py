@@ -15,7 +15,7 @@ from msgspec import Struct
 from clew.agents.factory import AgentFactory
 from clew.agents.runner import COORDINATOR, KINDS_HEADING, MAIN, AgentSpec
 from clew.agents.toolbox import AgentTools, SessionTools, open_tools
-from clew.config.skill_places import Around
+from clew.config.skill_places import Around, agent_folders
 from clew.engine.compaction.window_meter import WindowMeter
 from clew.host.door import Door
 from clew.host.model_choice import chosen_model, connector
@@ -95,26 +95,28 @@ def parts_of(setup: PartSetup, door: Door, more: Sequence[PartMaker] = ()) -> tu
     memory = MemoryPart(setup)
     found: list[Part] = []
     consent: Consent | None = None
-    hooked = may_have_hooks(workspace)
+    agents = may_have_agents(setup)
+    brought = frozenset(name for spec in setup.kinds().specs() for name in spec.brings) if agents else frozenset[str]()
+    hooked = may_have_hooks(workspace) or "hooks" in brought
     if hooked or request.entrypoint != "print":
         from clew.parts.hooks.part import HookPart  # where there may be a hook, or somebody may bring one later
 
-        hooks = HookPart(setup, expected=hooked)
+        hooks = HookPart(setup, expected=hooked, of_agents=agents)
         found, consent = [hooks], hooks.before_compaction
     if not request.bare:
         found.append(SkillPart(setup, session_skills))
     expected = may_have_servers(setup)
-    if expected or request.driven:
+    if expected or request.driven or "servers" in brought:
         from clew.parts.mcp.part import McpPart  # where there may be a server, or a program may bring one
 
-        found.append(McpPart(setup, expected=expected))
+        found.append(McpPart(setup, expected=expected, of_agents="servers" in brought))
     if settings.output_style or request.driven:
         from clew.parts.output_style.part import OutputStylePart, output_style  # where a style may be named
 
         if name := output_style(setup):
             found.append(OutputStylePart(setup, name))
     found += [PlanPart(setup), AgentPart()]
-    if may_have_agents(setup):
+    if agents:
         from clew.parts.agents.kinds import AgentKindPart  # where somebody may have defined a kind
 
         found.append(AgentKindPart(setup, expected=True))
@@ -267,12 +269,13 @@ def open_toolbox(
     toolbox = open_tools(
         SessionTools(workspace, past.results_dir, past.path),
         names=setup.request.tools,
-        more=(*output.tools, *brought, *search.tools),
+        more=(*output.tools, *brought, *search.tools, *setup.main.own_tools),
         told=search.told,
         late=late,
         small=small,
         has=main.has,
         bounds=setup.main.bounds,
+        memory=setup.main.memory,
         delegates=delegates,
         shelf={name: partial(bring, name) for name in OWN_DEFERRED} if not delegates and not small else None,
     )
@@ -344,12 +347,10 @@ def may_have_agents(setup: PartSetup) -> bool:
     request, workspace = setup.request, setup.workspace
     if request.agents or (request.driven and stored_block(setup.past.entries, KINDS_HEADING)):
         return True
-    env = workspace.env
-    claude = env.get("CLAUDE_CONFIG_DIR") or os.path.join(env.get("HOME") or os.path.expanduser("~"), ".claude")
-    homes = [str(workspace.home), claude] if "user" in workspace.sources else []
-    if "project" in workspace.sources:  # those of one that is not trusted are told of and not read
-        homes += [str(base / name) for base in (workspace.cwd, workspace.root) for name in (".clew", ".claude")]
-    return not request.bare and any(os.path.isdir(os.path.join(home, "agents")) for home in homes)
+    if request.bare:
+        return False
+    env, home, root, cwd = workspace.env, workspace.home, workspace.root, workspace.cwd
+    return bool(agent_folders(env, home=home, root=root, cwd=cwd, sources=workspace.sources))
 
 
 def with_scratch(main: AgentSpec, past: Past) -> AgentSpec:

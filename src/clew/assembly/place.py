@@ -6,8 +6,9 @@ the first question about it.
 
 from collections.abc import Coroutine, Mapping
 from importlib import import_module
-from typing import Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
+from clew.config.skill_places import agent_folders
 from clew.host.workspace import Workspace
 from clew.protocol.lookups.agents import ListAgentKinds, ShowAgentKind
 from clew.protocol.lookups.auth import ForgetProvider, OfferModels, ShowAuth, TryModel, UseProvider
@@ -37,6 +38,9 @@ from clew.protocol.lookups.rewind import FindMoment, ListMoments, PreviewRestore
 from clew.protocol.lookups.rules_and_models import AllowRule, ForgetTrust, ListModels, ListRules, RemoveRule
 from clew.protocol.lookups.settings import ChangeSetting, ListSettings, NameSettingsFile
 from clew.protocol.lookups.teams import DeleteTeam, ListTeams, ShowTeamFiles
+
+if TYPE_CHECKING:
+    from clew.agents.definitions.kinds import Kinds
 
 A = TypeVar("A", bound=Answer)
 
@@ -88,6 +92,18 @@ CAPABILITIES: Mapping[type[Lookup[Any]], str] = {
 """The folder in `parts/` that answers each lookup. What is not here needs a session."""
 
 
+OF_AGENTS = frozenset({"hooks", "mcp"})
+"""Capabilities of which definitions of agents bring some too."""
+
+
+class AtPlaceWithAgents(Protocol):
+    """A module of one of those."""
+
+    def answer(self, lookup: Lookup[Any], workspace: Workspace, kinds: "Kinds") -> Coroutine[Any, Any, Answer]:
+        """Answer one of its lookups."""
+        ...
+
+
 class AtPlace(Protocol):
     """A module `parts/<capability>/at_place.py`."""
 
@@ -102,5 +118,18 @@ async def answer_at(workspace: Workspace, lookup: Lookup[A]) -> A:
     capability = CAPABILITIES.get(type(lookup))
     if capability is None:
         raise LookupRefused(f"{type(lookup).__name__} is answered by a session only")
+    if capability in OF_AGENTS and (kinds := kinds_at(workspace)) is not None:
+        brought = cast(AtPlaceWithAgents, import_module(f"clew.parts.{capability}.at_place"))
+        return cast(A, await brought.answer(lookup, workspace, kinds))
     module = cast(AtPlace, import_module(f"clew.parts.{capability}.at_place"))
     return cast(A, await module.answer(lookup, workspace))
+
+
+def kinds_at(workspace: Workspace) -> "Kinds | None":
+    """The kinds of agents of a place; None, with nothing loaded, where nobody defines any."""
+    place = workspace
+    if not agent_folders(place.env, home=place.home, root=place.root, cwd=place.cwd, sources=place.sources):
+        return None
+    from clew.agents.definitions.kinds import Kinds  # where there is a definition
+
+    return Kinds(workspace)

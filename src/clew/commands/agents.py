@@ -82,6 +82,9 @@ def field_words(row: AgentKindRow) -> Iterator[tuple[str, str]]:
     yield "Runs", "in the background" if row.background else ""
     yield "Works", "in a worktree of its own" if row.isolation else ""
     yield "Needs", ", ".join(f"the MCP server {name}" for name in row.servers)
+    yield "Hooks", "; ".join(row.hooks)
+    yield "MCP servers", "; ".join(row.own_servers)
+    yield "Memory", f"of its own ({row.memory})" if row.memory else ""
     yield "Skills", ", ".join(row.skills)
     yield "Color", row.color
 

@@ -41,7 +41,8 @@ def listing(event: HooksListed) -> tuple[str, ...]:
 
 def moment_words(row: HookRow) -> str:
     """When it runs."""
-    return f"{row.moment} ({row.matcher})" if row.matcher not in ("", "*") else row.moment
+    words = f"{row.moment} ({row.matcher})" if row.matcher not in ("", "*") else row.moment
+    return f"{words} of the agent {row.agent}" if row.agent else words
 
 
 def offered_line(rows: tuple[HookRow, ...]) -> str:

@@ -320,6 +320,14 @@ class HookGroup(Section, frozen=True, kw_only=True, omit_defaults=True):
     description: str = ""
 
 
+class StatusLineSettings(Section, frozen=True, kw_only=True, forbid_unknown_fields=False):
+    """The line of the user's own below the prompt. Keys that only other agents know may stand here too."""
+
+    command: str = ""
+    """A shell command that gets JSON on stdin and prints the line; empty: there is no such line."""
+    padding: Annotated[int, Meta(ge=0, le=20)] = 0
+
+
 class Settings(Section, frozen=True, kw_only=True):
     """All settings in force."""
 
@@ -357,6 +365,7 @@ class Settings(Section, frozen=True, kw_only=True):
     """How the model words what it tells: `Explanatory`, `Learning`, or a file of your own; empty: as it is."""
     hooks: dict[str, tuple[HookGroup, ...]] = field(default_factory=dict[str, tuple[HookGroup, ...]])
     """Commands that run at set moments, by moment. Only the user's own: a project's are approved one by one."""
+    status_line: StatusLineSettings = field(default_factory=StatusLineSettings)
     debug_log: bool = True
     """Keep a log of what side queries and MCP servers say, for who looks for a fault."""
     disable_all_hooks: bool = False

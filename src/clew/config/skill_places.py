@@ -1,7 +1,7 @@
 """Where skills and commands lie: which folders of the project, of the user and of plugins, in the order that counts."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +12,7 @@ from clew.protocol.invocables import InvocableLevel
 Kind = Literal["command", "skill"]
 PROJECT_HOMES = (".clew", ".claude")
 FOLDERS: dict[Kind, str] = {"command": "commands", "skill": "skills"}
+AGENT_FOLDER = "agents"
 MAX_PLUGINS = 200
 MAX_PLUGIN_DEPTH = 4
 """`~/.claude/plugins/cache/MARKETPLACE/PLUGIN/VERSION/skills` is the deepest that is known."""
@@ -67,6 +68,19 @@ def folders(place: Around) -> Iterator[Folder]:
 def untrusted_folders(place: Around) -> tuple[str, ...]:
     """What a project has and nobody reads before it is trusted; only whether they are there is looked at."""
     return tuple(folder.path for folder in _project(place) if os.path.isdir(folder.path))
+
+
+def agent_folders(
+    env: Mapping[str, str], *, home: Path, root: Path, cwd: Path, sources: Collection[str]
+) -> tuple[str, ...]:
+    """The folders with definitions of agents that are there, those of a project included whether it is trusted or
+    not: only whether they are there is looked at."""
+    claude = env.get("CLAUDE_CONFIG_DIR") or os.path.join(env.get("HOME") or os.path.expanduser("~"), ".claude")
+    homes = [str(home), claude] if "user" in sources else []
+    if "project" in sources:
+        homes += [str(base / name) for base in (cwd, root) for name in PROJECT_HOMES]
+    paths = (os.path.join(one, AGENT_FOLDER) for one in dict.fromkeys(homes))
+    return tuple(path for path in paths if os.path.isdir(path))
 
 
 def _named(place: Around) -> Iterator[Folder]:

@@ -73,7 +73,7 @@ class StepRunner:
             if isinstance(action, GiveUp) and action.refused:
                 raise RequestRefused(action.error, status=action.status)
             if isinstance(action, GiveUp):
-                raise TurnStopped(action.reason, action.error, status=action.status)
+                raise TurnStopped(action.reason, action.error, status=action.status, retry_after_s=action.retry_after_s)
             if isinstance(action, Accept):
                 break
             retry = action
@@ -174,12 +174,12 @@ async def run_turn(
                     yield event
             if not turn.unanswered:
                 break
-        (reason, error), status = turn.ending(), None
+        (reason, error), failure = turn.ending(), None
     except TurnStopped as stop:
-        (reason, error), status = stopped(turn, stop), stop.status
+        (reason, error), failure = stopped(turn, stop), stop
         if (words := INTERRUPTED.get(turn.abort.reason or "limit")) and isinstance(stop, TurnInterrupted):
             yield turn.accept(words)
-    yield ended(turn, reason, error, status=status)
+    yield ended(turn, reason, error, failure=failure)
 
 
 async def joining(turn: Turn, prompt: Prompt, steps: StepRunner) -> AsyncGenerator[Event]:
@@ -239,8 +239,11 @@ def stopped(turn: Turn, stop: TurnStopped) -> tuple[TurnEndReason, str]:
     return "interrupted", ""
 
 
-def ended(turn: Turn, reason: TurnEndReason, error: str, *, noted: bool = True, status: int | None = None) -> TurnEnded:
-    """The last event of the turn. `noted`: the conversation keeps the error. `status`: the provider's, of a failure."""
+def ended(
+    turn: Turn, reason: TurnEndReason, error: str, *, noted: bool = True, failure: TurnStopped | None = None
+) -> TurnEnded:
+    """The last event of the turn. `noted`: the conversation keeps the error. `failure`: what stopped it, with what the
+    provider said."""
     noted = noted and bool(error)
     return TurnEnded(
         turn=turn.number,
@@ -252,7 +255,8 @@ def ended(turn: Turn, reason: TurnEndReason, error: str, *, noted: bool = True, 
         usage=turn.own.usage if turn.own.models else None,
         cost_usd=turn.cost_usd,
         error=error,
-        status=status,
+        status=failure.status if failure is not None else None,
+        retry_after_s=failure.retry_after_s if failure is not None else None,
         entry_id=new_entry_id() if noted else EntryId(""),
         parent_id=turn.agent.conversation.leaf if noted else None,
     )

@@ -50,6 +50,8 @@ class GiveUp(Struct, frozen=True, kw_only=True):
     """The attempt's parts are whole and stay in the conversation."""
     status: int | None = None
     """The HTTP status with which the provider failed, where there was one."""
+    retry_after_s: float | None = None
+    """How long the provider asks to wait, where it says so."""
     refused: bool = False
     """The provider does not want this request, whoever sends it how often."""
 
@@ -90,13 +92,25 @@ class Recovery:
             self._asked_whole = True
             return Retry(reason="stream broken", whole=True)
         refused = isinstance(error, InvalidRequest)
-        return GiveUp(reason="model_error", error=str(error), status=error.status, refused=refused)
+        return GiveUp(
+            reason="model_error",
+            error=str(error),
+            status=error.status,
+            refused=refused,
+            retry_after_s=error.retry_after_s,
+        )
 
     def _after_effect(self, error: LLMError) -> Action:
         """Something happened that cannot be taken back: go on from there, with the other model if this one is gone."""
         self._kept += 1
         if self._kept > MAX_KEPT_IN_A_ROW:
-            return GiveUp(reason="model_error", error=str(error), keep=True, status=error.status)
+            return GiveUp(
+                reason="model_error",
+                error=str(error),
+                keep=True,
+                status=error.status,
+                retry_after_s=error.retry_after_s,
+            )
         if isinstance(error, Overloaded) and (warning := self._fall_back()):
             words, left = warning
             return Accept(warning=words, switched_from=left)

@@ -42,13 +42,21 @@ ENDINGS: dict[str, tuple[TurnEndReason, str]] = {
 
 
 class TurnStopped(Exception):
-    """The turn is over; `reason`, `error` and the provider's `status` go into TurnEnded."""
+    """The turn is over; `reason`, `error`, the provider's `status` and the wait it asks for go into TurnEnded."""
 
-    def __init__(self, reason: TurnEndReason, error: str = "", *, status: int | None = None) -> None:
+    def __init__(
+        self,
+        reason: TurnEndReason,
+        error: str = "",
+        *,
+        status: int | None = None,
+        retry_after_s: float | None = None,
+    ) -> None:
         super().__init__(error or reason)
         self.reason: TurnEndReason = reason
         self.error = error
         self.status = status
+        self.retry_after_s = retry_after_s
 
 
 class TurnInterrupted(TurnStopped):

@@ -144,6 +144,14 @@ class DialogueState(Protocol):
         """The program stops the turn."""
         ...
 
+    def brought(self, agents: tuple[str, ...]) -> None:
+        """The kinds of agents there are, with those of the program."""
+        ...
+
+    def initialized(self, *, child_words: bool) -> None:
+        """The program has said what it is. `child_words`: it wants to read what agents say."""
+        ...
+
     def set_asking(self, *, ask: bool) -> None:
         """Whether the program is asked from now on."""
         ...
@@ -205,6 +213,7 @@ class ControlRequests:
             await added
         models = self._look_up(ListModels())
         notes = (*unused(wanted), *(await self._define(wanted.agents) if wanted.agents else ()))
+        self._standing.initialized(child_words=bool(wanted.forward_subagent_text))
         for note in notes:
             self._complain(note)
         return self._initialized(registered, models, notes)
@@ -237,6 +246,7 @@ class ControlRequests:
     async def _define(self, agents: Json) -> tuple[str, ...]:
         """Kinds of agents that the program brings; what is not used of them, a line each."""
         listed = await self._look_up(DefineAgentKinds(definitions=agents))
+        self._standing.brought(tuple(row.name for row in listed.kinds if not row.hidden and row.name != "coordinator"))
         theirs = [row for row in listed.kinds if row.level == "given" and row.name in agents]
         notes = [f"agent {row.name}: {note}" for row in theirs for note in row.notes]
         return (*(line for line in listed.problems if line.startswith("SDK,")), *notes)

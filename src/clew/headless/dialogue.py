@@ -11,6 +11,7 @@ from clew.headless.command_turn import OFFERED, CommandTurn
 from clew.headless.control_channel import ControlChannel
 from clew.headless.control_requests import ControlRequests
 from clew.headless.dialogue_options import DialogueOptions
+from clew.headless.first_line import FirstLine
 from clew.headless.hook_calls import HookCalls
 from clew.headless.input_reading import InputProblem, input_of
 from clew.headless.mcp_messages import McpMessages
@@ -28,10 +29,11 @@ from clew.protocol.op_kinds.slash_names import use_or_refusal, words_said
 from clew.protocol.ops import Close, Interrupt, Op, SubmitPrompt
 from clew.protocol.outcome import TurnOutcome
 from clew.streaming.joined_deltas import joined
-from clew.streaming.lines import StreamLines, names_of
+from clew.streaming.lines import StreamLines
 from clew.streaming.results import failed_result, result_of
 from clew.streaming.shapes.control import ControlCancel, ControlRequest, ControlResponse, KeepAlive, PromptInput
 from clew.streaming.shapes.stream import InitLine, InputErrorLine, ResultLine, StateLine, StreamLine
+from clew.streaming.tasks import is_words_of_child
 
 IDLE_LINES_S = 0.5
 """How long what is told between turns waits for a program that may hang up."""
@@ -75,7 +77,8 @@ class Dialogue:
         )
         self._hooks = HookCalls(client, self._channel)
         self._messages = McpMessages(client, self._channel)
-        self._init: InitLine | None = None
+        self._first = FirstLine(printer.put)
+        self._child_words = True
         self._turns = 0
         self._beside = ChildrenBeside()
         self._settling = False
@@ -111,6 +114,7 @@ class Dialogue:
             self._ops.end()
             await self._channel.settle()
             code = INTERRUPTED_CODE if self._stopping.wanted.is_set() else self._exit_code()
+            self._first.tell()
             if self._held is not None:
                 self._printer.put(self._held)
         except Exception as error:  # a bug of ours: whoever waits for a result gets one, then it is told
@@ -210,6 +214,7 @@ class Dialogue:
             return
         if self._stopping.wanted.is_set():
             return
+        self._first.tell()
         self._tell_idle_lines()
         given = self._running = self._prompts.next()
         if given.problem:
@@ -217,19 +222,8 @@ class Dialogue:
             return
         self._turns += 1
         self._interrupted_by_program = False
-        if self._init is not None and self._turns > 1:
-            mode = self.facts.permission_mode
-            names = names_of(self.facts.invocables)
-            self._printer.put(
-                replace(
-                    self._init,
-                    uuid=new_uuid(),
-                    model=self.facts.model,
-                    permission_mode=mode,
-                    slash_commands=(*OFFERED, *names.slash_commands),
-                    skills=names.skills,
-                )
-            )
+        if self._turns > 1:
+            self._first.tell_again(self.facts)
         if given.command:
             self._command = CommandTurn(given.command)
             await self._command.begin(self.facts, self._client)
@@ -258,8 +252,11 @@ class Dialogue:
         else:
             self._outcome.feed_child(event, envelope.agent)
         for line in self._lines.lines(envelope):
-            if isinstance(line, InitLine):
-                self._init = line
+            if isinstance(line, InitLine) and self._first.take(line, first=not self.started.is_set()):
+                continue
+            self._first.tell()
+            if not self._child_words and is_words_of_child(line):
+                continue
             if not (isinstance(line, StateLine) and line.state == "idle" and self._prompts):
                 self._tell(line)
         await self._asking.take(envelope)
@@ -269,6 +266,15 @@ class Dialogue:
             self._printer.diagnose(event, verbose=False)  # the stream tells the program all of it
             self._ops.take(event)
             await self._follow(envelope)
+
+    def brought(self, agents: tuple[str, ...]) -> None:
+        """The first line names these kinds of agents."""
+        self._first.brought(agents)
+
+    def initialized(self, *, child_words: bool) -> None:
+        """The program has said what it is, so the first line is whole."""
+        self._child_words = child_words
+        self._first.tell()
 
     def _tell(self, line: StreamLine) -> None:
         """What comes after a result, such as a title, waits for a moment: when the program hangs up at once, or says

@@ -46,6 +46,9 @@ class HookDefinition(Struct, frozen=True, kw_only=True):
     """`sh` or `bash`."""
     sandbox: bool = True
     """It is held like a command; False: it runs outside the sandbox, as whoever wrote it wants."""
+    agent: str = ""
+    """The kind of agent whose definition brings it: it is asked about that agent's own calls only. Empty: a setting
+    brings it, for all agents."""
 
     @property
     def needs_approval(self) -> bool:
@@ -73,4 +76,13 @@ class HookDefinition(Struct, frozen=True, kw_only=True):
             state=state,
             timeout_s=self.timeout_s,
             sandbox=self.sandbox,
+            agent=self.agent,
         )
+
+    def concerns(self, moment: str, kind: str) -> bool:
+        """Whether it is asked at this moment of an agent of this kind. The end of an agent's work is one moment for its
+        own hooks, whether it is a child or the conversation."""
+        if not self.agent:
+            return self.moment == moment
+        own = moment == self.moment or (moment == "Stop" and self.moment == "SubagentStop")
+        return own and self.agent.casefold() == kind.casefold()

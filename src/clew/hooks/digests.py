@@ -129,6 +129,8 @@ def digest_of(hook: HookDefinition, root: str) -> str:
     parts = [VERSION, family, hook.moment, hook.matcher, hook.command, f"{hook.timeout_s:g}", hook.shell]
     if not hook.sandbox:
         parts.append("outside the sandbox")
+    if hook.agent:
+        parts.append(f"of the agent {hook.agent}")
     named = list(_named(hook, root)) if hook.needs_approval else []
     for part in (
         *(part.encode(errors="surrogatepass") for part in parts),

@@ -39,6 +39,8 @@ class HookSource(Struct, frozen=True, kw_only=True):
     scope: HookScope
     root: str
     """The project, whose files count into digests."""
+    agent: str = ""
+    """The kind of agent whose definition it is part of."""
 
 
 class _Bad(ValueError):
@@ -149,6 +151,7 @@ class _Reader:
             timeout_s=timeout_s,
             shell=_shell(fields.get("shell")),
             sandbox=self._sandbox(fields.get("sandbox"), f"{path}.sandbox"),
+            agent=self._source.agent,
         )
 
     def _timeout(self, value: object, path: str) -> float:

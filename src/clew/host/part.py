@@ -204,6 +204,13 @@ class Part:
         """The session's list of work, as TodoWrite of this agent reaches it; None: it has none for it."""
         return None
 
+    sees_to: frozenset[str] = frozenset()
+    """What of the programs that definitions of agents bring it runs: `hooks`, `servers`."""
+
+    def child_objection(self, spec: AgentSpec) -> str:
+        """Why no child of this kind may be started now, in words for the model; empty: there is no reason."""
+        return ""
+
     def call_hook(self, agent: AgentId) -> CallHook | None:
         """What stands around this agent's calls, within the hooks of the parts before; None: nothing."""
         return None

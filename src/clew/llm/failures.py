@@ -229,7 +229,35 @@ def retry_after_s(headers: Mapping[str, str], now_s: float) -> float | None:
     if re.fullmatch(SECONDS, text):
         return float(text)
     moment = _http_date(text)
-    return None if moment is None else max(0.0, moment - now_s)
+    return _reset_s(headers, now_s) if moment is None else max(0.0, moment - now_s)
+
+
+def _reset_s(headers: Mapping[str, str], now_s: float) -> float | None:
+    """When the limit that was reached is over, as headers beside `retry-after` tell it: of those of which nothing is
+    left, the one that lasts longest. A moment as a number or a date, or a time such as `6m0s`."""
+    found: list[float] = []
+    for name, value in headers.items():
+        named = re.fullmatch(r"(anthropic-ratelimit|x-ratelimit)-(?:reset-)?([a-z-]+?)(?:-reset)?", name)
+        if named is None or "reset" not in name:
+            continue
+        spellings = (f"{named[1]}-{named[2]}-remaining", f"{named[1]}-remaining-{named[2]}")
+        left = next((headers[one].strip() for one in spellings if one in headers), "")
+        rejected = headers.get(f"{named[1]}-{named[2]}-status", "").strip() == "rejected"
+        if (left == "0" or rejected) and (wait_s := _wait_s(value.strip(), now_s)) is not None:
+            found.append(wait_s)
+    return max(found, default=None)
+
+
+def _wait_s(text: str, now_s: float) -> float | None:
+    """A time from now: seconds since 1970, a date of RFC 3339, or hours, minutes and seconds."""
+    if re.fullmatch(SECONDS, text):
+        number = float(text)
+        return max(0.0, number - now_s) if number > 1e9 else number
+    if found := re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?", text):
+        hours, minutes, seconds, millis = (float(one or 0) for one in found.groups())
+        return hours * 3600 + minutes * 60 + seconds + millis / 1000 if any(found.groups()) else None
+    date = re.fullmatch(r"([1-9]\d{3})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d+)?Z", text)
+    return max(0.0, timegm(tuple(int(one) for one in date.groups())) - now_s) if date is not None else None
 
 
 def _http_date(text: str) -> float | None:

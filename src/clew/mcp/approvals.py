@@ -23,8 +23,9 @@ def digest_of(server: ServerDefinition, root: Path | str) -> str:
     """Of the definition as it is written and of what its words name below `root` now. Another digest is another
     decision."""
     about = {name: value for name, value in asdict(server).items() if name not in NOT_ABOUT_IT}
-    if server.sandbox:
-        del about["sandbox"]  # what was approved before there was such a word stays approved
+    for name, usual in (("sandbox", True), ("agent", "")):
+        if about[name] == usual:
+            del about[name]  # what was approved before there was such a word stays approved
     summary = hashlib.sha256()
     parts = [VERSION.encode(), msgspec.json.encode(about, order="sorted")]
     left = MAX_TOTAL_BYTES

@@ -58,6 +58,8 @@ class ServerDefinition(Struct, frozen=True, kw_only=True):
     """Its tools are in the array from the first request on, where their list is known then."""
     sandbox: bool = True
     """Held where it could run files of the workspace; False: never, as whoever wrote it wants."""
+    agent: str = ""
+    """The kind of agent whose definition brings it: it is connected for agents of that kind only."""
     digest: str = ""
     """Filled in where it is approved by."""
 

@@ -24,8 +24,12 @@ class McpServers:
         *,
         changed: Callable[[McpServer], None] = lambda server: None,
         tell: Callable[[str], None] = lambda line: None,
+        of_agents: Callable[[], Collection[ServerDefinition]] = tuple,
+        as_agent: str = "",
     ) -> None:
-        """`changed`: a server's state or tools are others now. `tell`: one line for a person."""
+        """`changed`: a server's state or tools are others now. `tell`: one line for a person. `of_agents`: what
+        definitions of agents bring, each for its own agents: listed and decided about here, connected elsewhere; but
+        those of `as_agent`, the kind that the conversation runs as, are the session's."""
         self.places = places
         self.around = around
         self.servers: dict[str, McpServer] = {}
@@ -35,13 +39,23 @@ class McpServers:
         self._changed = changed
         self._tell = tell
         self._more: tuple[ServerDefinition, ...] = ()
+        self._of_agents = of_agents
+        self._as_agent = as_agent
+        self.brought: tuple[ServerDefinition, ...] = ()
+        """Of agents."""
         self._begun = False
         self._ending: set[asyncio.Future[None]] = set()
-        self._take(find_servers(places))
+        self._take(self._found())
 
     async def reread(self) -> None:
         """All definitions as they stand now, on disk too."""
-        self._take(await asyncio.to_thread(find_servers, self.places, self._more))
+        self._take(await asyncio.to_thread(self._found))
+
+    def _found(self) -> FoundServers:
+        brought = tuple(self._of_agents())
+        own = tuple(one for one in brought if self._as_agent and one.agent == self._as_agent)
+        self.brought = tuple(one for one in brought if one not in own)
+        return find_servers(self.places, (*self._more, *own))
 
     def _take(self, found: FoundServers) -> None:
         """A server whose definition did not change goes on as it is."""
@@ -141,7 +155,20 @@ class McpServers:
 
     def rows(self) -> tuple[McpServerRow, ...]:
         """All of them."""
-        return tuple(self.row(server) for server in self.servers.values())
+        return (*(self.row(server) for server in self.servers.values()), *map(self._brought_row, self.brought))
+
+    def _brought_row(self, definition: ServerDefinition) -> McpServerRow:
+        return McpServerRow(
+            name=definition.name,
+            scope=definition.scope,
+            kind=definition.kind,
+            state=self.standing(definition),
+            source=definition.source,
+            shape=shape_of(definition),
+            variables=variable_words(definition, self.around.env),
+            digest=definition.digest,
+            detail=f"starts with the agent {definition.agent}, for it alone",
+        )
 
     def unapproved(self) -> tuple[McpServerRow, ...]:
         """What a person should look at."""
@@ -156,7 +183,8 @@ class McpServers:
     async def keep(self, digests: Collection[str], *, approved: bool) -> None:
         """As `decide`, for later: nothing is started or ended."""
         await self.reread()
-        chosen = [one for one in self.found.servers if one.needs_approval and one.digest in digests]
+        theirs = (*self.found.servers, *self.brought)
+        chosen = [one for one in theirs if one.needs_approval and one.digest in digests]
         if missing := set(digests) - {one.digest for one in chosen}:
             raise KeyError(min(missing))
         if approved:
@@ -167,7 +195,7 @@ class McpServers:
     @property
     def approved(self) -> tuple[str, ...]:
         """The digests of the project's servers that a person let run, switched off or not."""
-        theirs = (one for one in self.found.servers if one.needs_approval)
+        theirs = (one for one in (*self.found.servers, *self.brought) if one.needs_approval)
         return tuple(one.digest for one in theirs if self.approvals.is_approved(one, self.places.root))
 
     async def apply(self) -> None:

@@ -56,11 +56,12 @@ class ToolAccess(Struct, frozen=True, kw_only=True):
 
 
 class MemoryAccess(Struct, frozen=True, kw_only=True):
-    """Put this very line at the end of this memory file. A person decides, whatever the mode and the rules allow."""
+    """Keep this very line in this file, for later sessions. A person decides, whatever the mode and the rules allow."""
 
     tool: str
     line: str
     path: str
+    why: str = "every later session would read this line"
 
 
 class AgentAccess(Struct, frozen=True, kw_only=True):

@@ -228,7 +228,7 @@ def _memory(access: MemoryAccess, policy: Policy) -> Verdict:
     for rule in policy.matching("deny", access.tool):
         if rule.whole_tool:
             return Verdict(decision="deny", why="your rule says deny", rule=rule.text)
-    return Verdict(decision="ask", why="every later session would read this line", rule="memory")
+    return Verdict(decision="ask", why=access.why, rule="memory")
 
 
 def _agent(access: AgentAccess, policy: Policy) -> Verdict:

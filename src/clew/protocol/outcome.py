@@ -31,6 +31,8 @@ from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import Json, TextPart, ToolCallPart, arguments_of
 from clew.protocol.tally import Tally
 
+MAX_AGENTS = 100
+"""Whose ends a result lists."""
 ALL_REFUSED = "all_calls_refused"
 ALL_REFUSED_WORDS = "no call of this run was allowed, so nothing was done"
 
@@ -90,6 +92,8 @@ class TurnOutcome:
         self._denied: dict[str, Json] = {}
         """The inputs of children's calls that were denied, by the ids of their asks."""
         self.denials: list[ApprovalResolved] = []
+        self.agents: dict[AgentId, AgentEnded] = {}
+        """The agents that have ended in this run, at every depth, each with its last end; the oldest are forgotten."""
         self._turn()
 
     def _turn(self) -> None:
@@ -134,12 +138,15 @@ class TurnOutcome:
                 self.unsaved = event.unsaved
             case AgentEnded():
                 self.tally = self.tally + replace(event.tally, work_ms=0)
+                self._keep(event)
             case _:
                 self._follow_reply(event)
 
     def feed_child(self, event: Event, agent: AgentId) -> None:
-        """Take one event of a child: what it was denied is listed with its input."""
+        """Take one event of a child: what it was denied is listed with its input, and agents of its own that ended."""
         match event:
+            case AgentEnded():
+                self._keep(event)
             case PartCompleted(part=ToolCallPart() as call):
                 self._of_children[agent, call.id] = arguments_of(meant_call(call))
             case ToolEnded():
@@ -149,6 +156,12 @@ class TurnOutcome:
                 self._denied[event.request_id] = self._of_children.get((agent, event.call_id), {})
             case _:
                 pass
+
+    def _keep(self, ended: AgentEnded) -> None:
+        self.agents.pop(ended.child, None)
+        self.agents[ended.child] = ended
+        if len(self.agents) > MAX_AGENTS:
+            del self.agents[next(iter(self.agents))]
 
     def input_of(self, denial: ApprovalResolved) -> Json:
         """What the denied call was given."""

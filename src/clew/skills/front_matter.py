@@ -1,7 +1,8 @@
 """Front matter: the small part of YAML that skills and commands are written in; an error names its line.
 
 Top-level keys with plain, quoted, folded (`>`) or literal (`|`) text, lists in both forms, and nested maps, which are
-kept unread. A plain value may hold a colon, as other agents allow: `description: Use this: always` is one sentence.
+kept as they are written: `nested_matter.py` reads them. A plain value may hold a colon, as other agents allow:
+`description: Use this: always` is one sentence.
 Anchors, aliases and tags are not YAML that anybody writes here, and are refused.
 """
 
@@ -12,7 +13,7 @@ from msgspec import Struct
 
 Value = str | tuple[str, ...] | None
 """Text, a list of texts; None: a map or nothing."""
-_KEY = re.compile(r"""(?P<key>[A-Za-z_][\w .-]*|"[^"\n]+"|'[^'\n]+')\s*:(?=\s|$)[ \t]*(?P<rest>.*)""")
+KEY = re.compile(r"""(?P<key>[A-Za-z_][\w .-]*|"[^"\n]+"|'[^'\n]+')\s*:(?=\s|$)[ \t]*(?P<rest>.*)""")
 _BLOCK = re.compile(r"([|>])([+-]?)([1-9]?)([+-]?)\s*(?:#.*)?$")
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|\n[ \t]*|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v"}
@@ -31,11 +32,22 @@ class FrontMatterError(ValueError):
         self.line = line
 
 
+class RawValue(Struct, frozen=True, kw_only=True):
+    """What stands behind a key and below it, as it is written."""
+
+    rest: str
+    lines: tuple[str, ...]
+    line: int
+    """The number in the file of the first of them."""
+
+
 class FrontMatterDocument(Struct, frozen=True, kw_only=True):
     """A file taken apart."""
 
     fields: dict[str, Value]
     body: str
+    nested: dict[str, RawValue] = {}
+    """The keys that may hold more than a text."""
 
 
 class _Lines:
@@ -57,6 +69,10 @@ class _Lines:
         self.at += 1
         return self._lines[self.at - 1]
 
+    def between(self, first: int) -> tuple[str, ...]:
+        """Those that were taken since."""
+        return tuple(self._lines[first : self.at])
+
     def indented(self) -> Iterator[str]:
         """Lines that belong to the key above: deeper than it, or empty."""
         while (line := self.peek()) is not None and (not line.strip() or line[0] in " \t"):
@@ -72,17 +88,19 @@ def parse(text: str) -> FrontMatterDocument:
     end = next((at for at, line in enumerate(lines[1:], start=1) if line.rstrip() in ("---", "...")), None)
     if end is None:
         raise FrontMatterError(1, "the front matter is never closed by ---")
-    return FrontMatterDocument(fields=_fields(_Lines(lines[1:end], 2)), body="\n".join(lines[end + 1 :]))
+    nested: dict[str, RawValue] = {}
+    fields = _fields(_Lines(lines[1:end], 2), nested)
+    return FrontMatterDocument(fields=fields, body="\n".join(lines[end + 1 :]), nested=nested)
 
 
-def _fields(lines: _Lines) -> dict[str, Value]:
+def _fields(lines: _Lines, nested: dict[str, RawValue]) -> dict[str, Value]:
     fields: dict[str, Value] = {}
     while (line := lines.peek()) is not None:
         number = lines.number
         if not line.strip() or line.lstrip().startswith("#"):
             lines.take()
             continue
-        found = _KEY.fullmatch(line.rstrip())
+        found = KEY.fullmatch(line.rstrip())
         if found is None:
             why = "a tab stands where blanks must" if line.startswith("\t") else "expected `key: value`"
             raise FrontMatterError(number, f"{why}, not {line.strip()[:60]!r}")
@@ -92,7 +110,10 @@ def _fields(lines: _Lines) -> dict[str, Value]:
             raise FrontMatterError(number, f"{key!r} is there twice")
         if len(fields) >= MAX_KEYS:
             raise FrontMatterError(number, f"there are more than {MAX_KEYS} keys")
-        fields[key] = _value(found["rest"], lines, number)
+        rest, first = found["rest"], lines.at
+        fields[key] = _value(rest, lines, number)
+        if rest[:1] in ("", "{", "[", "#"):
+            nested[key] = RawValue(rest=rest, lines=lines.between(first), line=number + 1)
     return fields
 
 
@@ -108,7 +129,7 @@ def _value(rest: str, lines: _Lines, number: int) -> Value:
         return None
     if rest.startswith(("&", "*", "!", "%", "@", "`")) and not rest.startswith(("*.", "**", "@/")):
         raise FrontMatterError(number, f"a value cannot begin with {rest[0]!r}: put it in quotes")
-    plain = _uncommented(rest)
+    plain = uncommented(rest)
     if not plain:
         return _nested(lines)
     return _folded([plain, *_continued(lines)]).strip()
@@ -117,10 +138,10 @@ def _value(rest: str, lines: _Lines, number: int) -> Value:
 def _continued(lines: _Lines) -> Iterator[str]:
     """Further lines of plain text. A key of ours that is only indented by mistake would vanish in it."""
     for line in lines.indented():
-        found = _KEY.fullmatch(line.strip())
+        found = KEY.fullmatch(line.strip())
         if found is not None and found["key"].strip().lower().replace("_", "-") in KNOWN_KEYS:
             raise FrontMatterError(lines.number - 1, f"{found['key'].strip()!r} is indented, so it would be no key")
-        yield _uncommented(line.strip())
+        yield uncommented(line.strip())
 
 
 def _nested(lines: _Lines) -> Value:
@@ -138,10 +159,10 @@ def _nested(lines: _Lines) -> Value:
             items.append([_item(bare[1:].strip(), lines, number)])
             depth = indent
         elif items and (not bare or indent > depth):
-            items[-1].append(_uncommented(lines.take().strip()))
+            items[-1].append(uncommented(lines.take().strip()))
         elif not bare or line[0] in " \t":
             texts.append(lines.take().strip())
-            is_map = is_map or _KEY.fullmatch(bare) is not None
+            is_map = is_map or KEY.fullmatch(bare) is not None
         else:
             break
     if items:
@@ -152,7 +173,7 @@ def _nested(lines: _Lines) -> Value:
 def _item(text: str, lines: _Lines, number: int) -> str:
     if text.startswith(('"', "'")):
         return _quoted(text, lines, number)
-    return _uncommented(text)
+    return uncommented(text)
 
 
 def _block(found: re.Match[str], lines: _Lines, number: int) -> str:
@@ -168,11 +189,11 @@ def _block(found: re.Match[str], lines: _Lines, number: int) -> str:
     cut = [line[depth:] if line.strip() else "" for line in texts]
     while cut and not cut[-1] and chomp != "+":
         cut.pop()
-    text = "\n".join(cut) if style == "|" else _folded_block(cut)
+    text = "\n".join(cut) if style == "|" else folded_block(cut)
     return text if chomp == "-" else text + "\n"
 
 
-def _folded_block(lines: list[str]) -> str:
+def folded_block(lines: list[str]) -> str:
     """Lines become one, empty ones a break; lines that are indented further stay as they are."""
     text = ""
     kept = True  # nothing to fold before the first line
@@ -197,7 +218,7 @@ def _quoted(rest: str, lines: _Lines, number: int) -> str:
         if line is None or (line.strip() and line[0] not in " \t"):
             raise FrontMatterError(number, f"the {mark} is never closed")
         text += "\n" + lines.take().strip()
-    if _uncommented(found[2].strip()):
+    if uncommented(found[2].strip()):
         raise FrontMatterError(number, f"words follow the closing {mark}: {found[2].strip()[:40]!r}")
     inner = found[1]
     if mark == "'":
@@ -217,11 +238,11 @@ def _flow_list(rest: str, lines: _Lines, number: int) -> Value:
     """`[a, "b, c", 'd']`. Where something follows the bracket it is no list but text, as in `[file] [--all]`."""
     text = _whole_flow(rest, lines, number, "[", "]")
     if text is None:
-        return _uncommented(rest)
+        return uncommented(rest)
     items = re.findall(r"""\s*("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|(?:\([^()]*\)|[^,"'()])+)\s*(?:,|$)""", text)
     if not text.strip():
         return ()
-    return tuple(item for piece in items if (item := _unquoted(piece.strip())))
+    return tuple(item for piece in items if (item := unquoted(piece.strip())))
 
 
 def _whole_flow(rest: str, lines: _Lines, number: int, opening: str, closing: str) -> str | None:
@@ -239,7 +260,7 @@ def _whole_flow(rest: str, lines: _Lines, number: int, opening: str, closing: st
             elif char == closing:
                 depth -= 1
                 if depth == 0:
-                    follows = _uncommented(line[at + 1 :].strip())
+                    follows = uncommented(line[at + 1 :].strip())
                     return None if follows else (text + line[:at])[1:]
         text += line + " "
         following = lines.peek()
@@ -248,7 +269,7 @@ def _whole_flow(rest: str, lines: _Lines, number: int, opening: str, closing: st
         line = lines.take().strip()
 
 
-def _unquoted(text: str) -> str:
+def unquoted(text: str) -> str:
     if len(text) >= 2 and text[0] == text[-1] == '"':
         return _ESCAPE.sub(_unescaped, text[1:-1])
     if len(text) >= 2 and text[0] == text[-1] == "'":
@@ -256,7 +277,7 @@ def _unquoted(text: str) -> str:
     return text
 
 
-def _uncommented(text: str) -> str:
+def uncommented(text: str) -> str:
     """Without a comment: a # that begins the text or follows a blank."""
     found = re.search(r"(?:^|\s)#", text)
     return text[: found.start()].rstrip() if found else text.rstrip()

@@ -240,6 +240,7 @@ class StreamLines:
                     clew_version=event.version,
                     slash_commands=(*self._slash_commands, *names.slash_commands),
                     skills=names.skills,
+                    agents=event.agents,
                     api_key_source=event.key_source or "none",
                     output_style=event.output_style or "default",
                     mcp_servers=tuple(

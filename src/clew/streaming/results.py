@@ -5,11 +5,11 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from clew.protocol.events import ApprovalResolved
+from clew.protocol.events import AgentEnded, ApprovalResolved
 from clew.protocol.ids import new_uuid
 from clew.protocol.outcome import TurnOutcome
 from clew.protocol.tally import ModelUse
-from clew.streaming.shapes.stream import Denial, ModelTotals, ResultLine, ResultSubtype, SideTotals
+from clew.streaming.shapes.stream import AgentOutcome, Denial, ModelTotals, ResultLine, ResultSubtype, SideTotals
 
 SUBTYPES: dict[str, ResultSubtype] = {
     "completed": "success",
@@ -46,9 +46,24 @@ def result_of(outcome: TurnOutcome, *, context: Any = UNSET) -> ResultLine:
         errors=(error,) if error and not outcome.api_failed else (),
         error=error or UNSET,
         api_error_status=(ended and ended.status) or UNSET,
+        agents=tuple(_agent(ended) for ended in outcome.agents.values()) or UNSET,
         structured_output=outcome.structured_output,
         side_queries=side or UNSET,
         context=context,
+    )
+
+
+def _agent(ended: AgentEnded) -> AgentOutcome:
+    return AgentOutcome(
+        id=ended.child,
+        kind=ended.kind,
+        task=ended.task,
+        status=ended.standing,
+        background=ended.background,
+        total_tokens=ended.tally.tokens,
+        total_cost_usd=None if ended.tally.unpriced else ended.tally.cost_usd,
+        name=ended.name or UNSET,
+        error=ended.error or UNSET,
     )
 
 

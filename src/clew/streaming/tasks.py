@@ -17,7 +17,16 @@ from clew.protocol.events import (
 from clew.protocol.ids import AgentId, TaskId, new_uuid
 from clew.protocol.standing import WIRE_WORDS
 from clew.protocol.tally import Tally
-from clew.streaming.shapes.stream import TaskNotificationLine, TaskProgressLine, TaskStartedLine, TaskUsage
+from clew.streaming.shapes.stream import (
+    AssistantLine,
+    PartialLine,
+    StreamLine,
+    TaskNotificationLine,
+    TaskProgressLine,
+    TaskStartedLine,
+    TaskUsage,
+)
+from clew.streaming.shapes.stream_content import ToolUseContent
 
 PROGRESS_EVERY_S = 3.0
 MAX_SUMMARY_CHARS = 300
@@ -129,3 +138,14 @@ def _usage(tally: Tally, known: _AtWork | None, now: str) -> TaskUsage:
         tool_uses=known.tools if known is not None else 0,
         duration_ms=int(seconds_between(known.at, now) * 1000) if known is not None else tally.work_ms,
     )
+
+
+def is_words_of_child(line: StreamLine) -> bool:
+    """Whether a line tells what a child agent says or thinks, whole or as it grows, and no call of it."""
+    match line:
+        case AssistantLine(parent_tool_use_id=str()):
+            return not any(isinstance(block, ToolUseContent) for block in line.message.content)
+        case PartialLine(parent_tool_use_id=str()):
+            return True
+        case _:
+            return False

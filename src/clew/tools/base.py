@@ -118,6 +118,10 @@ class TaskWork(Protocol):
         """The end of it, at the same cost for any output."""
         ...
 
+    async def over(self) -> None:
+        """Until it has ended, which whoever waits does not bring about."""
+        ...
+
     async def stop(self, by: Actor) -> None:
         """End it and everything it started; return when it has ended."""
         ...

@@ -141,14 +141,17 @@ class Background:
         """The end of what it printed."""
         return self.output.last(max_chars)
 
+    async def over(self) -> None:
+        """Until its end is noted."""
+        if self.task is not None:
+            await asyncio.wait({self.task})
+
     async def stop(self, by: Actor) -> None:
         """End it and everything it started."""
         if self.running is not None and self.ended is None:
             self.stopped_by = by
             await self.running.end()
-            if self.task is not None:
-                # Only watched: a call that is cancelled here must not cancel what notes how the command ended.
-                await asyncio.wait({self.task})
+            await self.over()  # only watched: a call that is cancelled here must not cancel what notes the end
 
     def add(self, data: bytes) -> None:
         """More output."""

@@ -1,6 +1,7 @@
 """The Agent tool: foreground, background, the way between, messages, limits; each through a session's front door."""
 
 import asyncio
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -401,6 +402,28 @@ async def test_task_output_and_task_stop_know_agents_and_old_names_still_work(tm
         assert str(models["main"].requests).count("<status>killed</status>") >= 1
 
 
+async def test_task_output_that_waits_goes_on_with_the_end_of_the_task_and_not_after_a_pause(tmp_path: Path) -> None:
+    hold, reached = asyncio.Event(), asyncio.Event()
+    children: list[str] = []
+
+    def look(request: ModelRequest) -> Call:
+        return Call("TaskOutput", {"task_id": children[0], "block": True, "timeout": 600_000})
+
+    main = [agent(run_in_background=True), Say("a"), look, Say("b"), Say("c")]
+    models = scripts(main, [ReplyOf([Wait(hold, reached), Say("all of it")])])
+    async with house(tmp_path, models=models, kinds=(HELPER,)) as place:
+        await place.front.submit(SubmitPrompt(content="go"))
+        await place.front.until(TurnEnded)
+        await reached.wait()
+        children.append(place.front.of(AgentStarted)[0].child)
+        await place.front.submit(SubmitPrompt(content="look"))
+        await place.front.until(ToolStarted, 2)
+        hold.set()
+        await place.front.until(ToolEnded, 2)
+        assert result_text(place.front.of(ToolEnded)[1].result) == f"all of it\n{children[0]} completed."
+        assert len(place.front.of(AgentEnded)) == 1
+
+
 async def test_long_words_are_cut_for_the_parent_and_whole_for_who_asks(tmp_path: Path) -> None:
     long = "\n\n".join(f"paragraph {number} " + "x" * 300 for number in range(60))
     child: list[str] = []
@@ -489,6 +512,17 @@ async def test_a_limit_of_the_provider_suspends_a_child_which_goes_on_by_itself(
         assert place.front.of(AgentEnded)[0].standing is Standing.COMPLETED
         assert result_text(place.front.of(ToolEnded)[0].result).startswith("all done")
         assert "Go on where you were" in str(models["helper"].requests[-1].messages)
+
+
+async def test_a_suspended_child_goes_on_when_the_provider_says(tmp_path: Path) -> None:
+    limited = Fail(RateLimited("rate limit reached", status=429, retry_after_s=7_200.0))
+    models = scripts([agent(run_in_background=True), Say("out"), Say("heard")], [limited])
+    async with house(tmp_path, models=models, kinds=(HELPER,), rules=TreeRules(limit_pause_s=1.0)) as place:
+        await place.front.submit(SubmitPrompt(content="go"))
+        changed: AgentChanged = await place.front.until(AgentChanged)
+        left_s = (datetime.fromisoformat(changed.until) - datetime.now(tz=UTC)).total_seconds()
+        assert changed.standing is Standing.SUSPENDED
+        assert 6_000 < left_s <= 7_201
 
 
 async def test_a_suspended_child_is_shown_so_holds_no_place_and_can_be_stopped(tmp_path: Path) -> None:

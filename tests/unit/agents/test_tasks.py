@@ -1,5 +1,6 @@
 """Tasks: one registry, one beginning and one end each, and who brought it about."""
 
+import asyncio
 import time
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,7 @@ class Work:
         self.standing = Standing.WORKING
         self.by: Actor = "itself"
         self.started_s = time.monotonic()
+        self.ended = asyncio.Event()
 
     def more(self) -> dict[str, Any]:
         return {}
@@ -68,8 +70,12 @@ class Work:
     def last(self, max_chars: int) -> str:
         return self.text()[-max_chars:]
 
+    async def over(self) -> None:
+        await self.ended.wait()
+
     async def stop(self, by: Actor) -> None:
         self.standing, self.by = Standing.STOPPED, by
+        self.ended.set()
 
 
 async def test_background_commands_begin_and_end_once_each_with_code_and_actor(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from clew.cli.sub.place import make_hub
 from clew.host.workspace import Workspace, open_workspace, remember_trust
 from clew.llm.scripted import Say
 from clew.mcp.files import set_disabled
-from clew.parts.mcp.at_place import places_at
+from clew.parts.mcp.listing import places_at
 from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.lookups.hooks import ApproveHooks, ListHooks
 from clew.protocol.lookups.mcp import ApproveMcp, ListMcp

@@ -10,8 +10,10 @@ from typing import Any, Literal, cast, get_args
 
 from msgspec import Struct
 
+from clew.agents.definitions.brought import Brought, UnreadableField, hooks_of, servers_of
 from clew.permissions.access import Mode
 from clew.prompts.memory import visible
+from clew.protocol.event_kinds.programs import HookScope
 from clew.protocol.meant_calls import CALL_TOOL, SEARCH_TOOLS
 from clew.skills.definitions import EFFORTS, flag, one_line, tools_of
 from clew.tools.registry import builtin_names
@@ -21,6 +23,7 @@ MAX_NAME_CHARS = 64
 MAX_DESCRIPTION_CHARS = 1_024
 MAX_PROMPT_CHARS = 100_000
 MAX_TURNS = 100_000
+MEMORY_SCOPES = ("user", "project", "local")
 NOT_A_KIND = frozenset({"main", "all"})
 """Words that mean something else where kinds are named."""
 _NAME = re.compile(r"[^\W_][\w.-]*")
@@ -55,6 +58,8 @@ class Origin(Struct, frozen=True, kw_only=True):
     level: Level
     source: str
     """`built in`, `--agents`, `SDK`, or the file."""
+    scope: HookScope = "given"
+    """Who may have written what it runs: what is not the user's own in clew is approved by digest."""
 
 
 class AgentDefinition(Struct, frozen=True, kw_only=True):
@@ -76,8 +81,8 @@ class AgentDefinition(Struct, frozen=True, kw_only=True):
     color: str = ""
     memory: str = ""
     needs_servers: tuple[str, ...] = ()
-    servers: tuple[str, ...] = ()
-    """Servers that it names and does not define."""
+    brought: Brought = Brought()
+    """The programs that it brings."""
     skills: tuple[str, ...] = ()
     initial_prompt: str = ""
     notes: tuple[str, ...] = ()
@@ -89,6 +94,8 @@ class FieldChecks(Struct, frozen=True, kw_only=True):
 
     model: Callable[[str, Level], tuple[str, str]]
     """The model that a name means for a definition of this level, and a note; raises DefinitionProblem for none."""
+    root: str = "/"
+    """The project, whose files count into the digests of what a definition runs."""
 
 
 def known_tools() -> frozenset[str]:
@@ -111,11 +118,7 @@ def understood(
     tools, without = _tools(given, notes)
     model, note = checks.model(_text(given, "model"), origin.level)
     notes += [note] if note else []
-    servers = _servers(given, origin, notes)
-    _unhonoured(given, origin, notes)
-    skills = _names(given, "skills")
-    if skills and tools is not None and "Skill" not in tools:
-        tools = (*tools, "Skill")
+    brought = _brought(given, name, origin, checks.root, notes)
     return AgentDefinition(
         name=name,
         origin=origin,
@@ -130,10 +133,10 @@ def understood(
         isolation=_isolation(given),
         max_turns=_turns(given),
         color=one_line(_text(given, "color"))[:20],
-        memory=one_line(_text(given, "memory"))[:20],
+        memory=_memory(given, origin, notes),
         needs_servers=_names(given, "requiredMcpServers"),
-        servers=servers,
-        skills=skills,
+        brought=brought,
+        skills=_names(given, "skills"),
         initial_prompt=visible(_text(given, "initialPrompt")).strip(),
         notes=tuple(notes),
     )
@@ -229,6 +232,19 @@ def _isolation(given: Mapping[str, Any]) -> Literal["", "worktree"]:
     return "worktree" if isolation == "worktree" else ""
 
 
+def _memory(given: Mapping[str, Any], origin: Origin, notes: list[str]) -> str:
+    """Where it keeps notes. What a project defines keeps none that agents of other projects would read."""
+    scope = _text(given, "memory").lower()
+    if scope in ("", "none", "false"):
+        return ""
+    if scope not in MEMORY_SCOPES:
+        raise DefinitionProblem(f"there is no memory {one_line(scope)[:20]!r}; there are {', '.join(MEMORY_SCOPES)}")
+    if scope == "user" and origin.level == "project":
+        notes.append("its memory is for this project only (local): a project's file keeps nothing for others")
+        return "local"
+    return scope
+
+
 def _turns(given: Mapping[str, Any]) -> int | None:
     value = given.get("maxTurns")
     if _is_unset(value):
@@ -239,32 +255,20 @@ def _turns(given: Mapping[str, Any]) -> int | None:
     return int(text)
 
 
-def _servers(given: Mapping[str, Any], origin: Origin, notes: list[str]) -> tuple[str, ...]:
-    """Servers that are named; those that are defined here do not start, and a project that defines some is refused."""
-    if "mcpServers" not in given:
-        return ()
-    value = given["mcpServers"]
-    named = _names(given, "mcpServers") if isinstance(value, str | list | tuple) else ()
-    if named and all(_NAME.fullmatch(name) for name in named):
-        return named
-    if origin.level == "project":
-        raise DefinitionProblem(
-            "it brings MCP servers; those of a project are approved one by one: put them into .mcp.json"
+def _brought(given: Mapping[str, Any], name: str, origin: Origin, root: str, notes: list[str]) -> Brought:
+    """The hooks and servers of a definition. Raises DefinitionProblem."""
+    try:
+        hooks = given.get("hooks")
+        found, noted = (
+            ((), ())
+            if _is_unset(hooks)
+            else hooks_of(hooks, agent=name, source=origin.source, scope=origin.scope, root=root)
         )
-    notes.append("its mcpServers do not start: define them with `clew mcp add` and name them")
-    return ()
-
-
-def _unhonoured(given: Mapping[str, Any], origin: Origin, notes: list[str]) -> None:
-    """What nothing here takes up yet."""
-    if "hooks" in given and origin.level == "project":
-        raise DefinitionProblem(
-            "it brings hooks; those of a project are approved one by one: put them into .clew/settings.json"
-        )
-    if "hooks" in given:
-        notes.append("its hooks do not run: hooks of the settings run for every agent")
-    if not _is_unset(given.get("memory")):
-        notes.append("its memory is not kept: agents read the memory files of the session")
+        named, servers, more = servers_of(given.get("mcpServers"), agent=name, source=origin.source, level=origin.level)
+    except UnreadableField as problem:
+        raise DefinitionProblem(str(problem)) from problem
+    notes += (*noted, *more)
+    return Brought(hooks=found, servers=servers, named=named)
 
 
 def _text(given: Mapping[str, Any], name: str) -> str:

@@ -9,14 +9,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from clew.agents.definitions.brought import hooks_now, servers_now
 from clew.agents.definitions.definition import AgentDefinition, DefinitionProblem, FieldChecks, Level
+from clew.agents.definitions.own_memory import TOOLS as MEMORY_TOOLS
+from clew.agents.definitions.own_memory import OwnMemory, own_memory
+from clew.agents.definitions.preloaded import SkillShelf
 from clew.agents.definitions.reading import BUILTIN_FOLDER, FOLDER_NAME, AgentFolder, DefinitionReader, GivenAgents
 from clew.agents.permits import PathBounds, ToolPlace
 from clew.agents.runner import COORDINATOR, KINDS_HEADING, AgentSpec
+from clew.config.edit import write_value
+from clew.config.errors import SettingsError
 from clew.engine.ports import Limits
+from clew.hooks.definitions import HookDefinition
 from clew.llm.errors import LLMError, UnknownModel
 from clew.llm.models.connect import default_model, resolve, target_of
 from clew.llm.models.listing import ALIAS_FAMILIES
+from clew.mcp.definitions import ServerDefinition
+from clew.protocol.event_kinds.programs import HookScope
+from clew.tools.builtin.set_status_line import SetStatusLine
 from clew.tools.toolset import is_chosen
 
 GENERAL_PURPOSE = "general-purpose"
@@ -47,7 +57,8 @@ class Kinds:
         self._place = place
         self._files = files
         self._given = tuple(given)
-        self._reader = DefinitionReader(FieldChecks(model=self._model))
+        self._shelf = SkillShelf(place)
+        self._reader = DefinitionReader(FieldChecks(model=self._model, root=str(place.root)))
         self._problems: tuple[str, ...] = ()
 
     def add(self, given: GivenAgents) -> tuple[str, ...]:
@@ -76,8 +87,21 @@ class Kinds:
             hidden = "" if first is one else f"{first.origin.source} defines the same name"
             if not hidden and one.origin.level == "project":
                 one = taken[one.name.casefold()] = self._no_wider(one)
+            if not hidden and one.skills and (notes := self._shelf.words(one.skills)[1]):
+                one = taken[one.name.casefold()] = replace(one, notes=(*one.notes, *notes))
             rows.append(KnownKind(definition=one, hidden=hidden))
         return tuple(rows)
+
+    def hooks(self) -> tuple[HookDefinition, ...]:
+        """The hooks that definitions bring, as they are now; nobody has approved any of them by that."""
+        root, trusted = str(self._place.root), self._place.trusted
+        counting = (one.definition for one in self.known() if not one.hidden)
+        return tuple(hook for one in counting for hook in hooks_now(one.brought.hooks, root, trusted=trusted))
+
+    def servers(self) -> tuple[ServerDefinition, ...]:
+        """The MCP servers that definitions bring, as they are now."""
+        counting = (one.definition for one in self.known() if not one.hidden)
+        return tuple(one for found in counting for one in servers_now(found.brought.servers, str(self._place.root)))
 
     def problems(self) -> tuple[str, ...]:
         """Definitions that are not used, a line each."""
@@ -144,13 +168,19 @@ class Kinds:
 
     def _spec(self, one: AgentDefinition) -> AgentSpec:
         builtin = one.origin.level == "builtin"
+        sets_status = builtin and one.name == SETS_STATUS_LINE
         follows = builtin and one.name in LIKE_ITS_PARENT
-        words = (one.prompt, *_skill_words(one.skills))
+        skills = self._shelf.words(one.skills)[0] if one.skills else ()
+        memory, tools = self._memory(one), one.tools
+        if memory is not None and tools is not None:
+            tools = tuple(dict.fromkeys((*tools, *(tool for tool in MEMORY_TOOLS if tool not in one.without))))
+        words = (one.prompt, *skills, *((memory.words(),) if memory is not None else ()))
         return AgentSpec(
             kind=one.name,
             model=one.model,
-            tools=one.tools,
+            tools=tools,
             without=one.without,
+            memory=memory,
             system=None if follows else words,
             more_system=words if follows else (),
             permission_mode=one.mode,
@@ -161,15 +191,35 @@ class Kinds:
             background=one.background,
             isolation=one.isolation,
             needs_servers=one.needs_servers,
+            brings=one.brought.sorts | frozenset(("servers",) if one.needs_servers else ()),
             initial_prompt=one.initial_prompt,
             color=one.color,
-            bounds=self._settings_only() if builtin and one.name == SETS_STATUS_LINE else None,
+            bounds=self._home_only() if sets_status else None,
+            own_tools=(self._status_line(),) if sets_status else (),
         )
 
-    def _settings_only(self) -> PathBounds:
+    def _memory(self, one: AgentDefinition) -> OwnMemory | None:
+        """Where it keeps notes. One that has no tool that writes gets Write and Edit for its notes alone."""
+        if not one.memory:
+            return None
+        writes = one.tools is None or any(tool in one.tools for tool in ("Write", "Edit"))
+        return own_memory(one.name, one.memory, self._place, only=not writes)
+
+    def _home_only(self) -> PathBounds:
         place = self._place
-        home = os.path.realpath(place.env.get("HOME", "") or str(place.home.parent))
-        return PathBounds(reads=(home,), edits=(os.path.realpath(place.home / "settings.json"),))
+        return PathBounds(reads=(os.path.realpath(place.env.get("HOME", "") or str(place.home.parent)),))
+
+    def _status_line(self) -> SetStatusLine:
+        """Sets one key of the user's settings, checked and written as `clew config set` does."""
+        file = self._place.home / "settings.json"
+
+        def keep(value: dict[str, str | int]) -> None:
+            try:
+                write_value(file, ("statusLine",), value)
+            except SettingsError as error:
+                raise ValueError(str(error)) from error
+
+        return SetStatusLine(str(file), keep)
 
     def _model(self, name: str, level: Level) -> tuple[str, str]:
         """The model that a definition means, and a note on what does not count of it. Raises DefinitionProblem."""
@@ -208,16 +258,12 @@ def agent_folders(place: ToolPlace) -> Iterator[AgentFolder]:
     ]
     for home in dict.fromkeys(user):
         if os.path.isdir(path := os.path.join(home, FOLDER_NAME)):
-            yield AgentFolder(path=path, level="user")
+            yield AgentFolder(path=path, level="user", scope="user" if home == str(place.home) else "claude_user")
     for home in project if place.trusted and "project" in place.sources else ():
         path = os.path.join(home, FOLDER_NAME)
         if os.path.isdir(path) and os.path.realpath(home) not in {os.path.realpath(one) for one in user}:
-            yield AgentFolder(path=path, level="project", within=str(place.root))
-
-
-def _skill_words(skills: tuple[str, ...]) -> tuple[str, ...]:
-    """What makes an agent read its skills first."""
-    return (f"Before you begin, read these skills with the Skill tool: {', '.join(skills)}.",) if skills else ()
+            scope: HookScope = "project" if home.endswith(".clew") else "claude_project"
+            yield AgentFolder(path=path, level="project", within=str(place.root), scope=scope)
 
 
 def _cut(text: str, max_chars: int) -> str:

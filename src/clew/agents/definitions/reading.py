@@ -1,9 +1,10 @@
 """Definitions of agents from where people and programs put them: folders of Markdown files, and JSON objects."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from msgspec import Struct
 
@@ -15,17 +16,19 @@ from clew.agents.definitions.definition import (
     Origin,
     understood,
 )
+from clew.protocol.event_kinds.programs import HookScope
 from clew.skills.definitions import SkillProblem, kept_inside, one_line, whole_text
-from clew.skills.front_matter import FrontMatterError, parse
+from clew.skills.folder_walk import FilesRead, FolderWalk
+from clew.skills.front_matter import FrontMatterDocument, FrontMatterError, parse
+from clew.skills.nested_matter import nested_value
 
 FOLDER_NAME = "agents"
 MAX_FILES = 200
 """In one folder; more are told of and not read."""
-MAX_ENTRIES = 2_000
-MAX_DEPTH = 4
 MAX_GIVEN = 200
 BUILTIN_FOLDER = str(Path(__file__).with_name("builtin"))
-_Stamp = tuple[int, int, int, int]
+NESTED = frozenset({"hooks", "mcpservers"})
+"""Fields whose values are objects."""
 
 
 class AgentFolder(Struct, frozen=True, kw_only=True):
@@ -35,6 +38,8 @@ class AgentFolder(Struct, frozen=True, kw_only=True):
     level: Level
     within: str = ""
     """The directory that no link may lead out of; empty: the user's own, where links are theirs."""
+    scope: HookScope = "user"
+    """Whose programs its definitions bring."""
 
 
 class GivenAgents(Struct, frozen=True, kw_only=True):
@@ -52,32 +57,27 @@ class FoundAgents(Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
 
 
-class _Seen(NamedTuple):
-    stamp: _Stamp
-    definition: AgentDefinition | None
-    problem: str
-
-
 class DefinitionReader:
     """Reads definitions, and reads a file again only when it has changed."""
 
     def __init__(self, checks: FieldChecks) -> None:
         self._checks = checks
-        self._seen: dict[str, _Seen] = {}
+        self._files = FilesRead[AgentDefinition]()
 
     def folder(self, folder: AgentFolder) -> FoundAgents:
         """What one folder defines now. Of two files with one name the first counts."""
         problems: list[str] = []
         by_name: dict[str, AgentDefinition] = {}
-        for path in _files(folder, problems):
-            seen = self._seen[path] = self._read(path, folder)
-            if seen.definition is None:
-                problems.append(seen.problem)
+        walk = FolderWalk(folder.path, within=folder.within, max_files=MAX_FILES)
+        for path, _ in walk:
+            found, problem = self._files.read(path, folder, partial(self._read, path, folder))
+            if found is None:
+                problems.append(problem)
                 continue
-            first = by_name.setdefault(seen.definition.name.casefold(), seen.definition)
-            if first is not seen.definition:
-                problems.append(f"{path}: {first.origin.source} has the name {seen.definition.name!r} already")
-        return FoundAgents(definitions=tuple(by_name.values()), problems=tuple(problems))
+            first = by_name.setdefault(found.name.casefold(), found)
+            if first is not found:
+                problems.append(f"{path}: {first.origin.source} has the name {found.name!r} already")
+        return FoundAgents(definitions=tuple(by_name.values()), problems=(*problems, *walk.problems))
 
     def given(self, given: GivenAgents) -> FoundAgents:
         """What a JSON object defines: a definition under each name."""
@@ -100,73 +100,29 @@ class DefinitionReader:
             raise DefinitionProblem(f"it names itself {one_line(str(found['name']))[:60]!r} besides")
         return understood(name, found, "", Origin(level="given", source=source), self._checks)
 
-    def _read(self, path: str, folder: AgentFolder) -> _Seen:
-        stamp = _stamp(path)
-        known = self._seen.get(path)
-        if known is not None and known.stamp == stamp and any(stamp):
-            return known
+    def _read(self, path: str, folder: AgentFolder) -> AgentDefinition:
+        """Raises SkillProblem, which names the file."""
         try:
-            return _Seen(stamp, self._of_file(path, folder), "")
-        except SkillProblem as problem:
-            return _Seen(stamp, None, str(problem))
+            return self._of_file(path, folder)
         except FrontMatterError as error:
-            return _Seen(stamp, None, f"{path}, line {error.line}: {error}")
+            raise SkillProblem(f"{path}, line {error.line}: {error}") from error
         except DefinitionProblem as problem:
-            return _Seen(stamp, None, f"{path}: {problem}")
+            raise SkillProblem(f"{path}: {problem}") from problem
 
     def _of_file(self, path: str, folder: AgentFolder) -> AgentDefinition:
         document = parse(whole_text(path, kept_inside(path, folder.within)))
         if not document.fields:
             raise DefinitionProblem("it has no front matter with a name and a description")
         builtin = folder.level == "builtin"
-        origin = Origin(level=folder.level, source="built in" if builtin else path)
+        origin = Origin(level=folder.level, source="built in" if builtin else path, scope=folder.scope)
         named = os.path.basename(path).removesuffix(".md")
-        return understood(named, document.fields, document.body, origin, self._checks)
+        return understood(named, _with_nested(document), document.body, origin, self._checks)
 
 
-def _files(folder: AgentFolder, problems: list[str]) -> Iterator[str]:
-    """The Markdown files of a folder and of those below it, by name, bounded in number and depth."""
-    left = [MAX_ENTRIES]
-    for number, path in enumerate(_below(folder, folder.path, 0, left, problems)):
-        if number >= MAX_FILES or left[0] <= 0:
-            problems.append(f"{folder.path}: holds too many files; only the first {MAX_FILES} are used")
-            return
-        yield path
-
-
-def _below(folder: AgentFolder, path: str, depth: int, left: list[int], problems: list[str]) -> Iterator[str]:
-    try:
-        kept_inside(path, folder.within)
-        with os.scandir(path) as entries:
-            inside = sorted(
-                (entry for entry, _ in zip(entries, range(MAX_ENTRIES), strict=False)), key=lambda one: one.name
-            )
-    except SkillProblem as problem:
-        problems.append(str(problem))
-        return
-    except OSError as error:
-        problems.append(f"{path}: cannot be read ({(error.strerror or 'error').lower()})")
-        return
-    for entry in inside:
-        left[0] -= 1
-        if entry.name.startswith(".") or left[0] <= 0:
-            continue
-        if entry.name.endswith(".md"):
-            yield entry.path
-        elif depth < MAX_DEPTH and _is_folder(entry):
-            yield from _below(folder, entry.path, depth + 1, left, problems)
-
-
-def _is_folder(entry: "os.DirEntry[str]") -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
-
-
-def _stamp(path: str) -> _Stamp:
-    try:
-        info = os.stat(path)
-    except OSError:
-        return (0, 0, 0, 0)
-    return (info.st_dev, info.st_ino, info.st_mtime_ns, info.st_size)
+def _with_nested(document: FrontMatterDocument) -> dict[str, Any]:
+    """The fields of a file, those that hold more than texts as objects. Raises FrontMatterError."""
+    fields: dict[str, Any] = dict(document.fields)
+    for key, raw in document.nested.items():
+        if key.lower().replace("-", "").replace("_", "") in NESTED:
+            fields[key] = nested_value(raw)
+    return fields

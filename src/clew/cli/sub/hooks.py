@@ -112,7 +112,7 @@ def _table(rows: Sequence[HookRow], root: Path) -> None:
     cells = [("STATE", "DIGEST", "MOMENT", "MATCHER", "COMMAND", "FILE")]
     for row in rows:
         words = (STATES[row.state], row.digest[:SHOWN_DIGITS], row.moment, row.matcher or "*", row.command)
-        cells.append((*words, _short(row.source, root)))
+        cells.append((*words, _short(row.source, root) + (f" (agent {row.agent})" if row.agent else "")))
     limits = (20, SHOWN_DIGITS, 20, WIDEST["matcher"], WIDEST["command"])
     lines = [
         [clip(sanitize(cell, one_line=True), limit) for cell, limit in zip(line, (*limits, 200), strict=True)]
@@ -205,6 +205,8 @@ def _show(hook: HookRow, room: Room) -> None:
     for warning in warnings(hook.command):
         print(f"  note: {warning}")
     print(f"  from   {sanitize(_short(hook.source, room.root), one_line=True)}")
+    if hook.agent:
+        print(f"  only   about calls of the agent {sanitize(hook.agent, one_line=True)}, and the end of its work")
     where = "in every project" if hook.scope in USER_SCOPES else "in this project"
     print(f"  holds  {where}, for at most {hook.timeout_s:g} s each time")
     if not hook.sandbox:

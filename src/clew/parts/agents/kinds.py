@@ -3,10 +3,12 @@
 import os
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from clew.agents.definitions.definition import DefinitionProblem, checked_name
 from clew.agents.definitions.drafting import DraftedKind, draft
 from clew.agents.definitions.reading import FOLDER_NAME, GivenAgents
-from clew.agents.runner import KINDS_HEADING
+from clew.agents.runner import COORDINATOR, KINDS_HEADING
 from clew.host.part import Answerers, OpRefused, Part, PartSession, PartSetup
 from clew.host.prompt_bytes import stored_block
 from clew.llm.model import Model
@@ -16,6 +18,7 @@ from clew.orient.side_query import QueryStamp, SideQueries, booked
 from clew.parts.agents.at_place import kind_shown, kinds_listed, unread_folders
 from clew.prompts.system_prompt import is_environment
 from clew.protocol.entries import SideQueryEntry
+from clew.protocol.events import SessionStarted
 from clew.protocol.lookups.agents import (
     AgentKindDrafted,
     AgentKindShown,
@@ -58,6 +61,12 @@ class AgentKindPart(Part):
         """Belong to a session."""
         self._own = own
 
+    def introduced(self, started: SessionStarted) -> SessionStarted:
+        """All kinds that can be started."""
+        return replace(
+            started, agents=tuple(spec.kind for spec in self._setup.kinds().specs() if spec.kind != COORDINATOR)
+        )
+
     def lookups(self) -> Answerers:
         """What front ends ask about kinds."""
         return {
@@ -73,7 +82,7 @@ class AgentKindPart(Part):
 
     async def _show(self, lookup: ShowAgentKind) -> AgentKindShown:
         try:
-            return kind_shown(self._setup.kinds(), lookup.name)
+            return kind_shown(self._setup.kinds(), lookup.name, self._setup.workspace)
         except LookupRefused as error:
             raise OpRefused(str(error)) from error
 

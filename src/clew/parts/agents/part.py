@@ -1,11 +1,14 @@
 """Agents and tasks of a session, as people reach them: what runs beside the conversation, and words to an agent."""
 
+from msgspec.structs import replace
+
 from clew.agents.factory import AgentFactory
-from clew.agents.runner import COORDINATOR
+from clew.agents.runner import BUILTIN_KINDS, COORDINATOR
 from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, nothing
 from clew.host.prompt_bytes import digest_of
 from clew.host.session import EndReason, Session
 from clew.llm.estimate import estimate_request
+from clew.protocol.events import SessionStarted
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.lookups.tasks import ClearTasks, ListTasks, ShowTask, StopTask, TaskShown, TasksListed
 from clew.protocol.ops import ForkAgent, MessageAgent, SendToBackground, SetCoordinator
@@ -32,6 +35,11 @@ class AgentPart(Part):
         if any(row.kind == "agent" and row.lost for row in state.tasks) or state.owed:
             self._agents.children.settle_lost(MAIN_AGENT)
             self._agents.children.outbox.send(MAIN_AGENT, quietly=True)
+
+    def introduced(self, started: SessionStarted) -> SessionStarted:
+        """The kinds that everybody has."""
+        builtin = self._tools.place.settings.agents.builtin
+        return replace(started, agents=BUILTIN_KINDS) if builtin else started
 
     async def stop(self) -> None:
         """What runs beside the conversation ends with it, and that is told."""

@@ -31,6 +31,9 @@ def _rows(setup: PartSetup, own: PartSession) -> Iterator[tuple[str, str]]:
     yield "Sandbox", _sandbox(own.toolbox)
     yield "Window", _window(session)
     yield "Cost", session_cost(session.journal.state.spent)
+    line = workspace.settings.status_line
+    indented = f", {line.padding} blanks before it" if line.padding else ""
+    yield "Status line", f"{line.command}{indented} (kept; clew does not show it yet)" if line.command else ""
     yield "Side queries", _side_queries(workspace)
     yield "Transcript", str(path) if path is not None else "not kept on disk"
     yield "Saved rules", permits.saved_in

@@ -3,7 +3,7 @@ before a turn ends."""
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import Any, Literal
 
@@ -48,8 +48,10 @@ class CallHooks(Middleware):
 
     stage = 2
 
-    def __init__(self, hooks: SessionHooks) -> None:
+    def __init__(self, hooks: SessionHooks, kind: Callable[[], str] = lambda: "") -> None:
+        """`kind`: of the agent whose calls they are."""
         self._hooks = hooks
+        self._kind = kind
         self._undo: UndoHook | None = None
         self._started: dict[CallId, ToolCallPart] = {}
         self._effectful: set[CallId] = set()
@@ -92,7 +94,7 @@ class CallHooks(Middleware):
         """The result stays the tool's, unless a hook puts another in its place or has to say something about it."""
         moment = "PostToolUseFailure" if result.is_error else "PostToolUse"
         self._finished.add(call.id)
-        if not self._hooks.listens(moment):
+        if not self._hooks.listens(moment, self._kind()):
             return result
         fields: dict[str, Any] = {"tool_response": response(with_whole_paths(call.arguments, self._hooks.cwd), result)}
         if result.is_error:
@@ -132,7 +134,7 @@ class CallHooks(Middleware):
 
     def _ended(self, event: ToolEnded) -> None:
         call = self._started.pop(event.result.call_id, None)
-        if call is None or call.id in self._finished or not self._hooks.listens("PostToolUseFailure"):
+        if call is None or call.id in self._finished or not self._hooks.listens("PostToolUseFailure", self._kind()):
             return
         text = result_text(event.result)
         fields = {"error": text, "is_interrupt": text == CANCEL_TEXT["interrupted"]}
@@ -141,7 +143,7 @@ class CallHooks(Middleware):
     async def _ask(self, moment: str, call: ToolCallPart, fields: dict[str, Any]) -> HookVerdict:
         given = with_whole_paths(call.arguments, self._hooks.cwd)
         about = {"tool_name": call.name, "tool_input": given, "tool_use_id": call.id}
-        verdict = await self._hooks.ask(moment, about | fields, subject=call.name, call_id=call.id)
+        verdict = await self._hooks.ask(moment, about | fields, subject=call.name, call_id=call.id, kind=self._kind())
         if verdict.context or verdict.stop is not None:
             words = self._words.setdefault(call.id, Words(context=[]))
             words.context += [hook_words(moment, verdict.context, call.name)] if verdict.context else []
@@ -190,15 +192,21 @@ MAX_BLOCKS = 8
 class EndOfTurn:
     """What hooks say at the end of an agent's turns: one that blocks sends the agent on, so often and not more."""
 
-    def __init__(self, hooks: SessionHooks, moment: Literal["Stop", "SubagentStop"]) -> None:
+    def __init__(
+        self, hooks: SessionHooks, moment: Literal["Stop", "SubagentStop"], kind: Callable[[], str] = lambda: ""
+    ) -> None:
+        """`kind`: of the agent whose turns they are."""
         self._hooks = hooks
+        self._kind = kind
         self._moment = moment
         self._turn = 0
         self._blocks = 0
 
     def is_asked(self, turn: Turn) -> bool:
         """Only where there is an answer: what failed, was refused or is sent on already is none."""
-        return not turn.unanswered and turn.ending()[0] == "completed" and self._hooks.listens(self._moment)
+        return (
+            not turn.unanswered and turn.ending()[0] == "completed" and self._hooks.listens(self._moment, self._kind())
+        )
 
     def fields(self, turn: Turn) -> dict[str, Any]:
         """What hooks are told of the end."""
@@ -228,15 +236,17 @@ class TurnHooks(Middleware):
 
     stage = 4
 
-    def __init__(self, hooks: SessionHooks, *, resumed: bool) -> None:
+    def __init__(self, hooks: SessionHooks, *, resumed: bool, kind: str = "") -> None:
+        """`kind`: of the agent that the conversation runs as."""
         self._hooks = hooks
+        self._kind = kind
         self._undo: UndoHook | None = None
         self._resumed = resumed
         self._session: Session | None = None
         self._starting: list[asyncio.Task[HookVerdict]] = []
         self._begun = False
         self._turned = False
-        self._ending = EndOfTurn(hooks, "Stop")
+        self._ending = EndOfTurn(hooks, "Stop", lambda: kind)
         self._title = ""
 
     def start(self, session: Session, undo: UndoHook | None) -> None:
@@ -308,7 +318,7 @@ class TurnHooks(Middleware):
         """`Stop`: hooks may send the model on."""
         if self._ending.is_asked(turn):
             async with self._kept():
-                verdict = await self._hooks.ask("Stop", self._ending.fields(turn))
+                verdict = await self._hooks.ask("Stop", self._ending.fields(turn), kind=self._kind)
             for event in self._ending.events(turn, verdict):
                 yield event
 

@@ -14,17 +14,20 @@ class ChildHooks(CallHooks, Middleware):
 
     stage = 4
 
-    def __init__(self, hooks: SessionHooks, about: Callable[[], dict[str, str]]) -> None:
-        super().__init__(hooks)
+    def __init__(self, hooks: SessionHooks, about: Callable[[], dict[str, str]], kind: Callable[[], str]) -> None:
+        """`kind`: whose definition's hooks are asked too."""
+        super().__init__(hooks, kind)
         self._all = hooks
         self._about = about
-        self._ending = EndOfTurn(hooks, "SubagentStop")
+        self._ending = EndOfTurn(hooks, "SubagentStop", kind)
 
     async def before_end(self, turn: Turn) -> AsyncGenerator[Event]:
         """`SubagentStop`: hooks may send the child on."""
         if self._ending.is_asked(turn):
             about = self._about()
             fields = about | self._ending.fields(turn)
-            verdict = await self._all.ask("SubagentStop", fields, subject=about.get("agent_type", ""))
+            verdict = await self._all.ask(
+                "SubagentStop", fields, subject=about.get("agent_type", ""), kind=self._kind()
+            )
             for event in self._ending.events(turn, verdict):
                 yield event

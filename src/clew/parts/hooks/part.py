@@ -4,21 +4,24 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
+from clew.agents.forking import FORK
+from clew.agents.runner import AgentSpec
 from clew.engine.ports import CallHook
 from clew.engine.turn import Prompt, PromptWord
 from clew.hooks.definitions import MOMENTS
 from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup, nothing
 from clew.host.session import EndReason
 from clew.parts.hooks.around import CallHooks, TurnHooks
-from clew.parts.hooks.at_place import hooks_listed
 from clew.parts.hooks.child_hooks import ChildHooks
+from clew.parts.hooks.registry import hooks_listed
 from clew.parts.hooks.session_hooks import SessionHooks
 from clew.protocol.event_kinds.context import CompactionKind
+from clew.protocol.event_kinds.programs import HookRow
 from clew.protocol.events import AgentEnded, AgentStarted, Event, HooksChanged, Notified
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.lookups.hooks import ApproveHooks, HooksListed, ListHooks
-from clew.protocol.ops import AnswerHookCall, RegisterHooks
+from clew.protocol.ops import AnswerHookCall, Op, RegisterHooks, SubmitPrompt
 
 END_LIMIT_S = 2.0
 """For all hooks at the end together, before they are ended: a program that hangs up waits five seconds in all."""
@@ -39,12 +42,15 @@ NOTICES = {
 class HookPart(Part):
     """The user's hooks hold for every agent; those around turns are for the main one."""
 
-    def __init__(self, setup: PartSetup, *, expected: bool) -> None:
-        """`expected`: there may be hooks here."""
+    sees_to = frozenset({"hooks"})
+
+    def __init__(self, setup: PartSetup, *, expected: bool, of_agents: bool = False) -> None:
+        """`expected`: there may be hooks here. `of_agents`: definitions of agents may bring some."""
         self._headless = setup.request.headless
-        self._hooks = SessionHooks(setup, expected=expected)
-        self._calls = CallHooks(self._hooks)
-        self._turns = TurnHooks(self._hooks, resumed=setup.past.resumed)
+        self._main, self._kind = setup.main, setup.main.kind
+        self._hooks = SessionHooks(setup, expected=expected, of_agents=of_agents)
+        self._calls = CallHooks(self._hooks, lambda: self._kind)
+        self._turns = TurnHooks(self._hooks, resumed=setup.past.resumed, kind=self._kind)
         self._of_children: dict[AgentId, ChildHooks] = {}
         self._telling: set[asyncio.Task[Any]] = set()
         self.middlewares = (self._calls, self._turns)
@@ -73,10 +79,28 @@ class HookPart(Part):
         if agent == MAIN_AGENT:
             return self._calls
         if agent not in self._of_children:
-            made = ChildHooks(self._hooks, lambda: self._about(agent))
+            made = ChildHooks(self._hooks, lambda: self._about(agent), lambda: self._kind_of(agent))
             made.start(self._own.toolbox.undo)
             self._of_children[agent] = made
         return self._of_children[agent]
+
+    def _kind_of(self, agent: AgentId) -> str:
+        """Whose definition's hooks are asked about an agent's calls: a fork's are those of whom it continues."""
+        run = self._own.agents.children.run(agent)
+        while run is not None and run.spec.kind == FORK.kind:
+            agent, run = run.parent, self._own.agents.children.run(run.parent)
+        return run.spec.kind if run is not None else self._kind if agent == MAIN_AGENT else ""
+
+    def objection(self, op: Op) -> str:
+        """A conversation that runs as an agent does not begin without the hooks of its definition either."""
+        return self.child_objection(self._main) if isinstance(op, SubmitPrompt) else ""
+
+    def child_objection(self, spec: AgentSpec) -> str:
+        """An agent does not start without the hooks of its definition: one of them may be a guard."""
+        if "hooks" not in spec.brings:
+            return ""
+        rows = self._hooks.unapproved(spec.kind)
+        return brought_but_unapproved(spec, rows) if rows else ""
 
     def _about(self, agent: AgentId) -> dict[str, str]:
         """What hooks are told of a child."""
@@ -178,3 +202,10 @@ class HookPart(Part):
             raise OpRefused(f"your decision cannot be kept: {error.strerror or error}") from error
         self._own.session.publish(HooksChanged(hooks=listed.hooks))
         return listed
+
+
+def brought_but_unapproved(spec: AgentSpec, rows: tuple[HookRow, ...]) -> str:
+    """Why an agent is not started whose definition brings hooks that nobody approved, and how to."""
+    listed = "; ".join(f"{row.moment}: {row.command}" for row in rows)
+    what = f"its definition ({spec.source}) brings {'a hook' if len(rows) == 1 else 'hooks'} that nobody approved"
+    return f"{what}: {listed}. The user can look at them and approve them: clew hooks approve, or /hooks"

@@ -4,12 +4,14 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from typing import Any, Literal
 
+from msgspec.structs import replace
+
 from clew.hooks.answers import HookAnswer, HookVerdict, combined
 from clew.hooks.definitions import HookDefinition
 from clew.hooks.running import HookRunner
 from clew.host.part import PartSession, PartSetup
-from clew.parts.hooks.at_place import HookRegistry
 from clew.parts.hooks.callbacks import HookCallbacks
+from clew.parts.hooks.registry import HookRegistry
 from clew.protocol.events import Event, HookAwaited, HookRan, HookRow, HooksOffered, Notice
 from clew.protocol.ids import CallId
 from clew.protocol.ops import AnswerHookCall, CallbackHook, RegisterHooks
@@ -23,9 +25,11 @@ SHOWN_AFTER_S = 1.0
 class SessionHooks:
     """One per session. Only hooks that may run are run; none outlives the session."""
 
-    def __init__(self, setup: PartSetup, *, expected: bool) -> None:
-        """`expected`: there may be hooks here, so their definitions are read."""
+    def __init__(self, setup: PartSetup, *, expected: bool, of_agents: bool = False) -> None:
+        """`expected`: there may be hooks here, so their definitions are read. `of_agents`: definitions of agents may
+        bring some."""
         self._setup = setup
+        self._of_agents = of_agents
         self._registry: HookRegistry | None = None
         if expected:
             self.registry.read()
@@ -43,7 +47,7 @@ class SessionHooks:
     def registry(self) -> HookRegistry:
         """The hooks of the place; read where there may be any, or somebody asks for them."""
         if self._registry is None:
-            self._registry = HookRegistry(self._setup.workspace)
+            self._registry = HookRegistry(self._setup.workspace, self._setup.kinds if self._of_agents else None)
         return self._registry
 
     @property
@@ -51,11 +55,29 @@ class SessionHooks:
         """The directory that the agent's commands are in."""
         return self._own.toolbox.session.cwd if self._own is not None else ""
 
-    def listens(self, moment: str) -> bool:
-        """Whether anybody may have to be asked at this moment."""
+    def listens(self, moment: str, kind: str = "") -> bool:
+        """Whether anybody may have to be asked at this moment of an agent of this kind."""
         callbacks = self._callbacks.hooks if self._callbacks is not None else ()
-        hooks = self._registry.hooks if self._registry is not None else ()
-        return any(hook.moment == moment for hook in (*hooks, *callbacks))
+        if any(hook.moment == moment for hook in callbacks):
+            return True
+        return self._registry is not None and self._registry.listens(moment, kind)
+
+    def unapproved(self, kind: str) -> tuple[HookRow, ...]:
+        """The hooks that an agent of this kind would lack, because nobody has approved them; they are offered where
+        that is news."""
+        kinds = self._setup.kinds()
+        brought = kinds.definition(kind).brought.hooks
+        if not brought or self._setup.workspace.settings.disable_all_hooks:
+            return ()
+        self.registry.read_agents(kinds)
+        rows = [row for row in self.registry.rows() if row.agent.casefold() == kind.casefold()]
+        known = {(row.moment, row.matcher, row.command) for row in rows}
+        gone = [one for one in brought if (one.moment, one.matcher, one.command) not in known]
+        rows += [replace(one.row(approved=False, trusted=False), state="untrusted") for one in gone]
+        left = tuple(row for row in rows if row.state != "approved")
+        for event in self._offers() if left else ():
+            self._tell(event)
+        return left
 
     async def ask(
         self,
@@ -66,13 +88,15 @@ class SessionHooks:
         call_id: CallId | None = None,
         limit_s: float | None = None,
         commands: bool = True,
+        kind: str = "",
     ) -> HookVerdict:
         """What all hooks of a moment say together. `subject`: what their matchers look at. `limit_s`: for all of them;
-        what still runs then is stopped and counts as silent. `commands`: not callbacks alone are asked."""
-        if not self.listens(moment):
+        what still runs then is stopped and counts as silent. `commands`: not callbacks alone are asked. `kind`: of the
+        agent whose moment it is; hooks of its definition are asked too."""
+        if not self.listens(moment, kind):
             return NOTHING_SAID
         document = self._document(moment) | (fields or {})
-        due = self._registry.due(moment, subject) if self._registry is not None and commands else ()
+        due = self._registry.due(moment, subject, kind) if self._registry is not None and commands else ()
         asked = [self._of_command(hook, document) for hook in due]
         if self._callbacks is not None:
             asked += [

@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clew.host.workspace import Workspace
 from clew.llm.models.connect import key_variables
 from clew.mcp.approvals import McpApprovals
 from clew.mcp.definitions import ServerDefinition
 from clew.mcp.expansion import MissingVariables, expanded
-from clew.mcp.files import ServerPlaces, find_servers
+from clew.mcp.files import find_servers
 from clew.mcp.login.logins import LoginStore
 from clew.mcp.offers import count_offers
 from clew.mcp.ports import Surroundings
@@ -18,6 +18,7 @@ from clew.mcp.servers import McpServers
 from clew.mcp.transport.sdk import saved_sign_in
 from clew.parts.mcp import login
 from clew.parts.mcp.definitions import defined
+from clew.parts.mcp.listing import CHANGED, places_at, servers_listed
 from clew.protocol.lookups.base import Answer, Lookup, LookupMisused, LookupRefused
 from clew.protocol.lookups.mcp import (
     ApproveMcp,
@@ -34,16 +35,18 @@ from clew.system.environment import tool_environment
 from clew.system.sandbox.plan import SandboxPlan
 from clew.system.sandbox.policy import Sandbox
 from clew.tools.session import open_sandbox
-from clew.transcript.log.store import SessionStore
 
-CHANGED = "a server has changed since it was listed, so nothing was approved; look at it again"
+if TYPE_CHECKING:
+    from clew.agents.definitions.kinds import Kinds
+
 SETTLED_WITHIN_S = 30.0
 """How long a list waits for servers, and then for what they offer."""
 
 
-async def answer(lookup: Lookup[Any], workspace: Workspace) -> Answer:
+async def answer(lookup: Lookup[Any], workspace: Workspace, kinds: "Kinds | None" = None) -> Answer:
     """The servers that a session would have here, and the logins to them. A list connects to those that may run, and
-    ends them; a decision or a definition starts nothing. Raises LookupRefused or OSError."""
+    ends them; a decision or a definition starts nothing. `kinds`: definitions of agents, which may bring some. Raises
+    LookupRefused or OSError."""
     match lookup:
         case DefineMcp():
             return defined(lookup, places_at(workspace))
@@ -55,7 +58,7 @@ async def answer(lookup: Lookup[Any], workspace: Workspace) -> Answer:
             server = to_sign_in_to(lookup.server, workspace)
             return await (login.begin(server, workspace) if isinstance(lookup, BeginMcpLogin) else login.go_on(lookup))
         case ListMcp() | ApproveMcp():
-            return await listed(lookup, workspace)
+            return await listed(lookup, workspace, kinds)
         case _:
             raise LookupRefused(f"nothing is known of {type(lookup).__name__} here")
 
@@ -78,14 +81,20 @@ def to_sign_in_to(name: str, workspace: Workspace) -> ServerDefinition:
         raise LookupMisused(str(error)) from error
 
 
-async def listed(lookup: ListMcp | ApproveMcp, workspace: Workspace) -> McpServersListed:
+async def listed(lookup: ListMcp | ApproveMcp, workspace: Workspace, kinds: "Kinds | None") -> McpServersListed:
     """How the servers are, after a decision or after they were connected."""
     sandbox = sandbox_at(workspace)
     try:
-        return await _listed(lookup, McpServers(places_at(workspace), surroundings_at(workspace, sandbox)))
+        return await _listed(lookup, servers_at(workspace, sandbox, kinds))
     finally:
         if sandbox is not None:
             sandbox.close()
+
+
+def servers_at(workspace: Workspace, sandbox: Sandbox | None, kinds: "Kinds | None") -> McpServers:
+    """The servers of a place, those that definitions of agents bring among them."""
+    of_agents = kinds.servers if kinds is not None else tuple[ServerDefinition, ...]
+    return McpServers(places_at(workspace), surroundings_at(workspace, sandbox), of_agents=of_agents)
 
 
 async def _listed(lookup: ListMcp | ApproveMcp, servers: McpServers) -> McpServersListed:
@@ -94,7 +103,7 @@ async def _listed(lookup: ListMcp | ApproveMcp, servers: McpServers) -> McpServe
             await servers.keep(lookup.digests, approved=lookup.approved)
         except KeyError as error:
             raise LookupRefused(CHANGED) from error
-        return servers_listed(McpServers(servers.places, servers.around))
+        return servers_listed(McpServers(servers.places, servers.around, of_agents=lambda: servers.brought))
     if not lookup.connect:
         return servers_listed(servers, only=lookup.server)
     if lookup.server:
@@ -108,30 +117,6 @@ async def _listed(lookup: ListMcp | ApproveMcp, servers: McpServers) -> McpServe
         return servers_listed(servers)
     finally:
         await servers.close()
-
-
-def servers_listed(servers: McpServers, *, only: str = "") -> McpServersListed:
-    """How they stand now. `only`: the name of one; empty: all."""
-    rows = servers.rows()
-    return McpServersListed(
-        servers=tuple(row for row in rows if not only or row.name == only),
-        problems=servers.problems,
-        notes=servers.found.notes,
-        approved=servers.approved,
-    )
-
-
-def places_at(workspace: Workspace, *, given: tuple[str, ...] = (), strict: bool = False) -> ServerPlaces:
-    """Where the definitions of servers may be. `given`: `--mcp-config`. `strict`: only what was given."""
-    return ServerPlaces(
-        home=workspace.home,
-        root=workspace.root,
-        kept=SessionStore(workspace.home).project_dir(workspace.root),
-        trusted=workspace.trusted,
-        sources=frozenset(workspace.sources),
-        given=given,
-        strict=strict,
-    )
 
 
 def sandbox_at(workspace: Workspace) -> Sandbox | None:

@@ -6,7 +6,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from clew.agents.runner import AgentSpec
 from clew.engine.middleware.base import Middleware
+from clew.engine.ports import CallHook
 from clew.engine.turn import Content, Expand, Turn
 from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup
 from clew.host.prompt_bytes import OTHER_TOOLS, digest_of
@@ -17,11 +19,12 @@ from clew.mcp.server import McpServer
 from clew.mcp.servers import McpServers
 from clew.mcp.tool_cache import ToolCache
 from clew.parts.mcp.asks import McpAsks
-from clew.parts.mcp.at_place import CHANGED, places_at, servers_listed
+from clew.parts.mcp.child_servers import AgentServers
+from clew.parts.mcp.listing import CHANGED, left_out, places_at, servers_listed
 from clew.parts.mcp.offers import PROMPT_PREFIX, McpOffers
 from clew.parts.mcp.permission_tool import PermissionTool
-from clew.protocol.event_kinds.programs import McpServerRow
 from clew.protocol.events import (
+    AgentEnded,
     Event,
     McpServersChanged,
     McpServersOffered,
@@ -59,8 +62,10 @@ LISTED_WITHIN_S = 10.0
 class McpPart(Part):
     """Always there, for those who ask; what it stands for is loaded where there is a server."""
 
-    def __init__(self, setup: PartSetup, *, expected: bool = False) -> None:
-        """`expected`: there may be servers, which is worth a look."""
+    sees_to = frozenset({"servers"})
+
+    def __init__(self, setup: PartSetup, *, expected: bool = False, of_agents: bool = False) -> None:
+        """`expected`: there may be servers, which is worth a look. `of_agents`: definitions of agents bring some."""
         self._setup = setup
         self._own: PartSession | None = None
         self._permission_tool: PermissionTool | None = None
@@ -73,8 +78,10 @@ class McpPart(Part):
         self.offers = McpOffers(self._names_changed)
         self.asks = McpAsks(setup.workspace.home, driven=setup.request.driven)
         self.servers: McpServers | None = None
-        if expected:
+        self._of_agents = AgentServers(setup, self._there, self._tell)
+        if expected or of_agents:
             self.servers = self._opened()
+        if self.servers is not None and (expected or self.servers.servers):
             self.late = self
         request = setup.request
         self._at_once = bool(request.headless or request.mcp_config or request.mcp_wait_s)
@@ -85,6 +92,7 @@ class McpPart(Part):
     def start(self, own: PartSession) -> None:
         self._own = own
         self.asks.start(own.session)
+        self._of_agents.start(own)
         if self.servers is not None and (name := self._setup.request.permission_tool):
             self._permission_tool = PermissionTool(name, self.servers, own.session)
 
@@ -96,6 +104,8 @@ class McpPart(Part):
         """The first request goes before any server; what a turn left open is withdrawn."""
         if self._permission_tool is not None:
             self._permission_tool.hear(event, agent)
+        if isinstance(event, AgentEnded):
+            self._of_agents.ended(event.child)
         if agent != MAIN_AGENT:
             return
         self.asks.hear(event)
@@ -184,6 +194,21 @@ class McpPart(Part):
         """Resources that can be named."""
         return self.offers.found(query)
 
+    def call_hook(self, agent: AgentId) -> CallHook | None:
+        """What connects the servers of a child before its first request."""
+        return self._of_agents.call_hook(agent)
+
+    def child_objection(self, spec: AgentSpec) -> str:
+        """An agent does not start before its servers are approved, or where one is not there that it needs."""
+        words = self._of_agents.objection(spec)
+        if words and self.servers is not None and not self._setup.request.headless:
+            self._introduce(news_only=True)  # a person is asked about what came or changed since the session began
+        return words
+
+    def _there(self) -> McpServers:
+        self.servers = self.servers or self._opened()
+        return self.servers
+
     def connect(self) -> None:
         """Connect, if that has not begun."""
         if self.servers is not None:
@@ -258,6 +283,8 @@ class McpPart(Part):
             ),
             changed=self._changed,
             tell=lambda line: self._tell(Notice(level="warning", text=line, code="mcp")),
+            of_agents=lambda: self._setup.kinds().servers(),
+            as_agent=self._setup.main.kind,
         )
 
     def _plan(self, needs: Sequence[str]) -> SandboxPlan | None:
@@ -279,10 +306,10 @@ class McpPart(Part):
         else:
             self._beginning = loop.call_later(AFTER_PROMPT_S, self.connect)
 
-    def _introduce(self) -> None:
+    def _introduce(self, *, news_only: bool = False) -> None:
         """What a person should know: what is not understood, and what waits for their word."""
         assert self.servers is not None
-        for text in (*self.servers.problems, *self.servers.found.notes):
+        for text in (*self.servers.problems, *self.servers.found.notes) if not news_only else ():
             self._tell(Notice(level="warning", text=text, code="mcp"))
         rows = tuple(row for row in self.servers.unapproved() if row.digest not in self._setup.offered)
         self._setup.offered.update(row.digest for row in rows)
@@ -335,6 +362,7 @@ class McpPart(Part):
         if self._beginning is not None:
             self._beginning.cancel()
         await self.offers.close()
+        await self._of_agents.close()
         if self.servers is not None:
             await self.servers.close()
 
@@ -369,10 +397,3 @@ class FirstWait(Middleware):
         if late:
             words = f"{', '.join(late)} did not connect within {self._limit_s:g} s (--mcp-wait)"
             yield Notice(level="warning", text=f"MCP: {words}", code="mcp")
-
-
-def left_out(rows: tuple[McpServerRow, ...]) -> str:
-    """The servers that do not run because nobody approved them, and how to."""
-    listed = "; ".join(f"{row.name}: {row.shape} ({row.source})" for row in rows)
-    count = "1 MCP server is" if len(rows) == 1 else f"{len(rows)} MCP servers are"
-    return f"{count} not approved and not run: {listed}. To look at them and approve them: clew mcp approve"

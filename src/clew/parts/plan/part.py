@@ -123,6 +123,8 @@ class PlanPart(Part, Middleware):
         self._before = mode if mode != PLAN else "default"
         self._last = self._starts_in
         self._by_program = request.headless
+        self._only_reads = setup.main.permission_mode == PLAN
+        """The conversation runs as an agent whose own words say that it changes nothing: it is not told twice."""
         self._told = past.resumed and self._past.permission_mode == PLAN and self._starts_in != PLAN
         """Whether the model believes that plan mode is on."""
         self._kept = not past.resumed
@@ -180,7 +182,7 @@ class PlanPart(Part, Middleware):
         if not self._kept:
             self._kept = True
             self.file.keep()
-        if self.planning == self._told:
+        if self.planning == self._told or (self.planning and self._only_reads and self._state.permission_mode == PLAN):
             return
         self._told = self.planning
         if not self.planning:
@@ -188,6 +190,9 @@ class PlanPart(Part, Middleware):
             return
         if self._state.permission_mode != PLAN:  # it began so, and a resumed session must know
             self._own.session.journal.main.note_mode(PLAN)
+        if self._only_reads:
+            self._told = False
+            return
         self.file.keep()
         yield turn.accept(self._words())
         if self._past.plan == "proposed" and self._state.plan == "proposed":

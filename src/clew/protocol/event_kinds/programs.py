@@ -92,6 +92,8 @@ class HookRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     timeout_s: float = 60.0
     sandbox: bool = True
     """False: it wants to run outside the sandbox."""
+    agent: str = ""
+    """The kind of agent whose definition brings it, and about whose calls alone it is asked; empty: all agents."""
 
 
 class HooksOffered(LiveEvent, frozen=True, kw_only=True, tag="hooks.offered"):

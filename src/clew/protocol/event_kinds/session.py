@@ -40,6 +40,8 @@ class SessionStarted(LiveEvent, frozen=True, kw_only=True, tag="session.started"
     """The MCP servers, as they stand now."""
     invocables: tuple[InvocableRow, ...] = ()
     """Slash names that the user brought and can type."""
+    agents: tuple[str, ...] = ()
+    """The kinds of agents that the model can start."""
     protocol: int = PROTOCOL_VERSION
 
 

@@ -332,6 +332,8 @@ class TurnEnded(DurableEvent, frozen=True, kw_only=True, tag="turn.ended"):
     error: str = ""
     status: int | None = None
     """The HTTP status of the request that failed, where the provider gave one."""
+    retry_after_s: float | None = None
+    """How long the provider asks to wait before another request, where it says so."""
     entry_id: EntryId = EntryId("")
     """The note that keeps the error in the conversation; empty without one."""
     parent_id: EntryId | None = None

@@ -29,6 +29,12 @@ class AgentKindRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     color: str = ""
     servers: tuple[str, ...] = ()
     """MCP servers that it needs."""
+    hooks: tuple[str, ...] = ()
+    """Hooks that its definition brings, each with how it stands."""
+    own_servers: tuple[str, ...] = ()
+    """MCP servers that its definition brings or names, each with how it stands."""
+    memory: str = ""
+    """Where it keeps a memory of its own: `user`, `project` or `local`; empty: it keeps none."""
     skills: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     """What of its definition does not count, a line each."""

@@ -59,6 +59,8 @@ class InitLine(LineBase, frozen=True, kw_only=True, tag="system"):
     output_style: str = "default"
     mcp_servers: tuple[ServerStatus, ...] = ()
     skills: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    """The kinds of agents that the model can start."""
     plugins: tuple[str, ...] = ()
 
 
@@ -296,6 +298,22 @@ class SideTotals(Struct, frozen=True, kw_only=True):
     cost_usd: float | None
 
 
+class AgentOutcome(Struct, frozen=True, kw_only=True):
+    """How one agent of the run ended."""
+
+    id: str
+    kind: str
+    task: str
+    status: str
+    """completed, failed, stopped, suspended or interrupted."""
+    background: bool
+    total_tokens: int
+    total_cost_usd: float | None
+    """Its own, without agents that it started; null when a price is unknown."""
+    name: str | UnsetType = UNSET
+    error: str | UnsetType = UNSET
+
+
 class ResultLine(LineBase, frozen=True, kw_only=True, tag="result"):
     """The last line, and the whole document of `--output-format json`."""
 
@@ -323,6 +341,8 @@ class ResultLine(LineBase, frozen=True, kw_only=True, tag="result"):
     """The same in one string, for a person."""
     api_error_status: int | UnsetType = UNSET
     """The HTTP status of the request that a run ended on, where the provider gave one."""
+    agents: tuple[AgentOutcome, ...] | UnsetType = UNSET
+    """The agents that have ended in the run so far, at every depth, in the order of their ends: the newest 100."""
     structured_output: Any = UNSET
     """The value that `--json-schema` asked for."""
     side_queries: dict[str, SideTotals] | UnsetType = UNSET

@@ -19,6 +19,10 @@ INSTEAD = {
 """Inputs that other programs' models know, and what to do instead."""
 
 
+MAX_SHOWN_CHARS = 32_000
+"""Longer words stand in the agent's own log only: the parent's keeps what the model reads of them."""
+
+
 class AgentParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Who, and for what."""
 
@@ -79,7 +83,8 @@ class AgentTool(BuiltinTool[AgentParams]):
         if ended is None:
             return launched(child, moved=True)
         text = child.report(ended, context.agents.result_bytes)
-        shown = TextBlock(text=child.text() or text)
+        words = child.text()
+        shown = TextBlock(text=words if 0 < len(words) <= MAX_SHOWN_CHARS else text)
         return ToolResult(text=text, display=(shown,), is_error=ended.standing is Standing.FAILED)
 
 

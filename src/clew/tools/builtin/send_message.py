@@ -25,6 +25,7 @@ class SendMessage(BuiltinTool[SendMessageParams]):
     name = "SendMessage"
     params: ClassVar[type[Struct]] = SendMessageParams
     untold: ClassVar[frozenset[str]] = frozenset({"summary"})
+    """What other programs' models give besides: the message tells enough."""
     effect: ClassVar[Effect] = "session"
 
     def accesses(self, params: SendMessageParams, context: ToolContext) -> tuple[Access, ...]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from contextlib import suppress
 from typing import Annotated, ClassVar
 
 from msgspec import Meta, Struct
@@ -17,7 +18,6 @@ from clew.tools.session import BuiltinTool
 MAX_CHARS = 30_000
 MAX_WAIT_S = 600.0
 DEFAULT_WAIT_MS = 30_000.0
-POLL_S = 0.2
 FILTER_TIMEOUT_S = 3.0
 
 
@@ -143,7 +143,6 @@ def wait_s(params: TaskOutputParams) -> float:
 
 async def until_ended(work: TaskWork, up_to_s: float) -> None:
     """Wait for its end, but not longer."""
-    left = up_to_s
-    while work.standing.open and left > 0:
-        await asyncio.sleep(min(POLL_S, left))
-        left -= POLL_S
+    if up_to_s > 0:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(work.over(), up_to_s)

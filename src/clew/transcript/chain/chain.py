@@ -300,26 +300,27 @@ class _Builder:
             at = found
         return None
 
-    def _results(self, groups: dict[Reply, list[int]]) -> dict[tuple[str, EntryId], int]:
-        """Result entries by call and by the entry they hang under."""
+    def _results(self, groups: dict[Reply, list[int]]) -> dict[str, dict[EntryId, int]]:
+        """Result entries by call, and then by the entry they hang under."""
         members = {uuid_of(self.entries[number]) for group in groups.values() for number in group}
-        found: dict[tuple[str, EntryId], int] = {}
+        found: dict[str, dict[EntryId, int]] = {}
         for uuid, number in self.at.items():
             entry = self.entries[number]
             parent = parent_of(entry)
             if parent in members and parent is not None and self._usable(entry, uuid):
                 for call in result_calls(entry):
-                    found.setdefault((call, parent), number)
+                    found.setdefault(call, {}).setdefault(parent, number)
         return found
 
-    def _answers(self, group: list[int], results: dict[tuple[str, EntryId], int]) -> list[int]:
-        ids = [uuid for number in group if (uuid := uuid_of(self.entries[number])) is not None]
+    def _answers(self, group: list[int], results: dict[str, dict[EntryId, int]]) -> list[int]:
+        ids = {uuid: at for at, number in enumerate(group) if (uuid := uuid_of(self.entries[number])) is not None}
         answers: list[int] = []
         for number in group:
             entry = self.entries[number]
             if isinstance(entry, AssistantEntry):
                 for call in tool_calls(entry.message.content):
-                    answers.extend(results[call.id, uuid] for uuid in ids if (call.id, uuid) in results)
+                    under = results.get(call.id, {})
+                    answers.extend(under[uuid] for uuid in sorted(under.keys() & ids.keys(), key=ids.__getitem__))
         return answers
 
     def _usable(self, entry: Entry, uuid: EntryId) -> bool:

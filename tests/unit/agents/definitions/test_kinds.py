@@ -10,7 +10,7 @@ from clew.agents.definitions.definition import AgentDefinition
 from clew.agents.definitions.kinds import Kinds
 from clew.agents.definitions.prompts import child_prompt
 from clew.agents.definitions.reading import GivenAgents
-from clew.agents.runner import KINDS_HEADING
+from clew.agents.runner import BUILTIN_KINDS, KINDS_HEADING
 from clew.host.workspace import Workspace, open_workspace, remember_trust
 
 BUILTIN = ("coordinator", "Explore", "general-purpose", "Plan", "statusline-setup", "verification", "worker")
@@ -86,12 +86,13 @@ def test_exploring_and_planning_read_only(home: Home, name: str) -> None:
     assert "You are clew." not in prompt
 
 
-def test_a_worker_has_neither_agents_nor_messages_and_the_setup_touches_one_file(home: Home) -> None:
+def test_a_worker_has_neither_agents_nor_messages_and_the_setup_sets_one_setting(home: Home) -> None:
     kinds = home.kinds()
     assert kinds.find("worker").without == ("Agent", "SendMessage")
-    bounds = kinds.find("statusline-setup").bounds
-    assert bounds is not None
-    assert (bounds.reads, bounds.edits) == ((str(home.user),), (str(home.clew / "settings.json"),))
+    setup = kinds.find("statusline-setup")
+    assert setup.bounds is not None
+    assert setup.bounds.reads == (str(home.user),)
+    assert (setup.tools, [tool.name for tool in setup.own_tools]) == (("Read",), ["SetStatusLine"])
     assert "Write" not in (kinds.find("verification").tools or ())
 
 
@@ -131,14 +132,14 @@ def test_all_fields_of_a_definition_reach_its_spec(home: Home) -> None:
     )
     kinds = home.kinds()
     spec = kinds.find("reviewer")
-    assert spec.tools == ("Read", "Grep", "Agent", "Skill")
+    assert spec.tools == ("Read", "Grep", "Agent")
     assert spec.model.startswith("anthropic/claude-opus")
     assert (spec.without, spec.effort, spec.permission_mode) == (("Write",), "high", "plan")
     assert (spec.background, spec.isolation, spec.limits.max_steps) == (True, "worktree", 7)
     assert (spec.needs_servers, spec.color, spec.source) == (("github",), "cyan", str(path))
     assert spec.initial_prompt == "Look at the last commit."
-    assert spec.system == ("Do it well.", "Before you begin, read these skills with the Skill tool: pdf.")
-    assert notes(kinds, "reviewer") == ""
+    assert spec.system == ("Do it well.",)
+    assert notes(kinds, "reviewer") == "there is no skill 'pdf' here"
 
 
 def test_json_defines_the_same_and_wins_over_files(home: Home) -> None:
@@ -199,26 +200,41 @@ def test_a_project_is_read_only_when_it_is_trusted(home: Home, tmp_path: Path) -
     assert "trap" in counting(Kinds(home.place(stranger)))
 
 
-def test_a_project_brings_neither_hooks_nor_servers_nor_another_provider(home: Home) -> None:
+def test_a_project_chooses_no_other_provider(home: Home) -> None:
     folder = home.project / ".clew"
-    home.define(folder, "hooked", "hooks:\n  Stop:\n    - command: x")
-    home.define(folder, "served", "mcpServers:\n  evil:\n    command: x")
-    home.define(folder, "inlined", "mcpServers:\n  - evil: {command: x}")
     home.define(folder, "paid", "model: openai/gpt-5")
     home.define(folder, "cheap", "model: haiku")
-    home.define(home.clew, "mine", "hooks:\n  Stop: []", "mcpServers:\n  x:\n    command: y", "memory: user")
     kinds = home.kinds()
-    problems = "\n".join(kinds.problems())
-    assert f"{folder}/agents/hooked.md: it brings hooks" in problems
-    assert f"{folder}/agents/served.md: it brings MCP servers" in problems
-    assert f"{folder}/agents/inlined.md: it brings MCP servers" in problems
     assert kinds.find("paid").model == ""
     assert "chooses no other provider" in notes(kinds, "paid")
     assert "haiku" in kinds.find("cheap").model
-    said = notes(kinds, "mine")
-    assert "hooks do not run" in said
-    assert "mcpServers do not start" in said
-    assert "memory is not kept" in said
+
+
+def test_what_a_definition_runs_is_told_with_whose_word_it_needs(home: Home) -> None:
+    hook = "hooks:\n  Stop:\n    - hooks: [{type: command, command: x}]"
+    home.define(home.project / ".clew", "theirs", hook, "mcpServers:\n  one:\n    command: x")
+    home.define(home.clew, "mine", hook.replace("Stop", "PreToolUse"), "mcpServers:\n  - two: {command: x}\n  - three")
+    home.define(home.user / ".claude", "other", hook)
+    kinds = home.kinds()
+    assert {one.agent: (one.moment, one.needs_approval) for one in kinds.hooks()} == {
+        "theirs": ("SubagentStop", True),
+        "mine": ("PreToolUse", False),
+        "other": ("SubagentStop", True),
+    }
+    assert {one.name: (one.agent, one.needs_approval, bool(one.digest)) for one in kinds.servers()} == {
+        "one": ("theirs", True, True),
+        "two": ("mine", False, False),
+    }
+    assert kinds.definition("mine").brought.named == ("three",)
+    assert kinds.find("mine").brings == {"hooks", "servers"}
+    assert not kinds.find("Explore").brings
+
+
+def test_the_same_hook_of_two_agents_or_of_the_settings_is_not_one_decision(home: Home) -> None:
+    hook = "hooks:\n  PreToolUse:\n    - hooks: [{type: command, command: x}]"
+    home.define(home.project / ".clew", "one", hook)
+    home.define(home.project / ".clew", "two", hook)
+    assert len({found.digest for found in home.kinds().hooks()}) == 2
 
 
 @pytest.mark.parametrize(
@@ -310,7 +326,7 @@ def test_odd_files_are_named_and_many_are_bounded(home: Home) -> None:
     home.put(home.clew, "again", "---\nname: Twin\n---\nOne")
     home.put(home.clew, "sub/again", "---\nname: twin\n---\nTwo")
     problems = "\n".join(home.kinds().problems())
-    for words in ("no front matter", "never closed", "it has no prompt", "not UTF-8", "folder.md", "'twin' already"):
+    for words in ("no front matter", "never closed", "it has no prompt", "not UTF-8", "'twin' already"):
         assert words in problems
     for number in range(300):
         home.define(home.clew, f"many{number:03}")
@@ -334,3 +350,8 @@ def test_nothing_is_read_before_somebody_asks(home: Home, monkeypatch: pytest.Mo
 
     monkeypatch.setattr("clew.agents.definitions.reading.DefinitionReader.folder", looked)
     home.kinds()
+
+
+def test_the_names_that_init_tells_without_reading_are_those_of_the_built_in_kinds(home: Home) -> None:
+    known = {spec.kind for spec in home.kinds().specs()} - {"coordinator"}
+    assert set(BUILTIN_KINDS) == known

@@ -12,7 +12,7 @@ from clew.config.errors import SettingsError
 from clew.host.prompt_bytes import main_prompt
 from clew.host.request import SessionRequest
 from clew.host.workspace import open_workspace, remember_trust
-from clew.permissions.access import FileAccess, FileOp, ShellAccess
+from clew.permissions.access import FileAccess, FileOp, MemoryAccess, ShellAccess
 from clew.permissions.policy import make_policy
 from clew.protocol.ids import AgentId
 from clew.tools.toolset import is_chosen
@@ -60,7 +60,6 @@ def rights(tmp_path: Path, *, bounds: PathBounds | None = None) -> AgentRights:
     [
         ("read", "notes.txt", "allow"),
         ("list", ".", "allow"),
-        ("write", "wanted.json", "allow"),
         ("write", "other.json", "deny"),
         ("delete", "notes.txt", "deny"),
         ("write", "link.json", "deny"),
@@ -71,14 +70,14 @@ def rights(tmp_path: Path, *, bounds: PathBounds | None = None) -> AgentRights:
 def test_bounds_narrow_also_where_nothing_asks(tmp_path: Path, op: FileOp, path: str, decision: str) -> None:
     (tmp_path / "link.json").symlink_to(tmp_path / "other.json")
     real = tmp_path.resolve()
-    bounds = PathBounds(reads=(str(real),), edits=(str(real / "wanted.json"),))
+    bounds = PathBounds(reads=(str(real),))
     verdict = rights(tmp_path, bounds=bounds).judge((FileAccess(op=op, path=path, cwd=str(tmp_path)),))
     assert verdict.decision == decision, verdict.why
 
 
 def test_bounds_run_no_command_and_widen_nothing(tmp_path: Path) -> None:
     sealed = str((tmp_path / ".clew" / "settings.json").resolve())
-    bounded = rights(tmp_path, bounds=PathBounds(reads=(str(tmp_path.resolve()),), edits=(sealed,)))
+    bounded = rights(tmp_path, bounds=PathBounds(reads=(str(tmp_path.resolve()),)))
     assert bounded.judge((ShellAccess(command="ls", cwd=str(tmp_path)),)).decision == "deny"
     assert bounded.judge((FileAccess(op="write", path=sealed, cwd="/"),)).decision == "deny"
     assert rights(tmp_path).judge((ShellAccess(command="ls", cwd=str(tmp_path)),)).decision == "allow"
@@ -118,7 +117,14 @@ async def test_a_childs_tools_and_rights_are_those_of_its_kind(tmp_path: Path) -
     def child(name: str) -> AgentTools:
         spec = kinds.find(name)
         mode = spec.permission_mode
-        return parent.child(AgentId(name), spec.tools, mode=mode, without=spec.without, bounds=spec.bounds)
+        return parent.child(
+            AgentId(name),
+            spec.tools,
+            mode=mode,
+            without=spec.without,
+            bounds=spec.bounds,
+            own_tools=spec.own_tools,
+        )
 
     try:
         explore = child("Explore")
@@ -126,7 +132,9 @@ async def test_a_childs_tools_and_rights_are_those_of_its_kind(tmp_path: Path) -
         assert explore.rights.judge((ShellAccess(command="ls", cwd=str(tmp_path)),)).decision == "allow"
         assert explore.rights.judge((ShellAccess(command="touch x", cwd=str(tmp_path)),)).decision == "deny"
         setup = child("statusline-setup")
-        assert setup.tools.names == ("Read", "Edit")
+        assert setup.tools.names == ("Read", "SetStatusLine")
+        asked = MemoryAccess(tool="SetStatusLine", line="date", path="settings.json")
+        assert setup.rights.judge((asked,)).decision == "ask", "in every mode"
         assert setup.rights.judge((FileAccess(op="write", path=".bashrc", cwd=str(tmp_path)),)).decision == "deny"
         assert parent.child(AgentId("a"), None, without=("Bash", "Write")).tools.find("Bash") is None
     finally:
