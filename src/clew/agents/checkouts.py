@@ -7,7 +7,7 @@ command sees nothing of `$CLEW_HOME` itself. A receipt is written before its che
 import contextlib
 import fcntl
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Literal
 
@@ -42,6 +42,10 @@ class Receipt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The process that works with it; `kept` ones have none."""
     why: str = ""
     """Of a kept one: what it holds, or why nobody could tell."""
+    carried: str = ""
+    """The commit of the uncommitted changes that it began with; empty: it began with its base."""
+    lacking: int = 0
+    """Uncommitted changes of the repository's own checkout that it began without."""
     saved: bool = False
     """Of a kept one: all that it held when its agent ended is in the repository."""
 
@@ -64,6 +68,8 @@ class Settled(Struct, frozen=True, kw_only=True):
     """Where it stays; empty: it is gone."""
     ref: str = ""
     """Where in the repository its work is; empty: there is none, or it could not be saved."""
+    carried: str = ""
+    """The commit that its work begins after, where it began with uncommitted changes of the repository's checkout."""
 
 
 class Checkouts:
@@ -74,9 +80,19 @@ class Checkouts:
         self._trees = Path(f"{os.path.realpath(home)}-worktrees")
         self._search_path = search_path
 
-    def make(self, agent: AgentId, session: str, root: Path, *, base: str = "") -> Receipt:
-        """A new checkout of what the repository around `root` has checked out, or of `base`. Raises ValueError, in
-        words for the model, and then nothing of it is left."""
+    def make(
+        self,
+        agent: AgentId,
+        session: str,
+        root: Path,
+        *,
+        base: str = "",
+        changes: bool = False,
+        withheld: Callable[[str], bool] | None = None,
+    ) -> Receipt:
+        """A new checkout of what the repository around `root` has checked out, or of `base`. `changes`: with what is
+        uncommitted there, but for files that are `withheld`. Raises ValueError, in words for the model, and then
+        nothing of it is left."""
         self.recover()
         try:
             borrower = self._borrower(root)
@@ -86,7 +102,7 @@ class Checkouts:
             path = self._trees / agent
             if os.path.lexists(path):
                 raise CheckoutProblem(f"{path} is there already")
-            base = base or borrower.head()
+            again, base = bool(base), base or borrower.head()
         except CheckoutProblem as error:
             raise ValueError(f"a checkout of its own cannot be had: {error}") from error
         receipt = Receipt(
@@ -103,6 +119,8 @@ class Checkouts:
             private_dir(self._trees)
             self._write(receipt)
             borrower.make(Path(receipt.path), branch=receipt.branch, base=base)
+            if not again:
+                receipt = carrying(borrower, receipt, changes=changes, withheld=withheld)
             return self._write(replace(receipt, state="ready"))
         except (CheckoutProblem, OSError) as error:
             with contextlib.suppress(OSError):
@@ -118,12 +136,14 @@ class Checkouts:
                 return self._write(replace(known, state="ready", owner=this_process("clew"), why="", saved=False))
             except OSError as error:
                 raise ValueError(f"its checkout {known.path} cannot be used: {error}") from error
-        saved = ""
+        saved, carried = "", ""
         with contextlib.suppress(CheckoutProblem, OSError):
             if known is not None:
                 self._remove(known)
-            saved = self._borrower(root).commit(f"{REFS}/{agent}/head")
-        return self.make(agent, session, root, base=saved)
+            borrower = self._borrower(root)
+            saved, carried = (borrower.commit(f"{REFS}/{agent}/{name}") for name in ("head", "carried"))
+        made = self.make(agent, session, root, base=saved)
+        return self._write(replace(made, carried=carried)) if carried else made
 
     def settle(self, receipt: Receipt) -> Settled:
         """Its agent has ended: an unchanged checkout goes, with its branch; any other one stays, and its work is saved
@@ -133,11 +153,11 @@ class Checkouts:
                 self._forget(receipt)
                 return Settled(words=f"Its checkout {receipt.path} was removed by somebody else while it worked.")
             borrower = self._borrower(Path(receipt.root))
-            state = borrower.examine(Path(receipt.path), base=receipt.base)
+            state = borrower.examine(Path(receipt.path), base=receipt.base, carried=receipt.carried)
             if state.unchanged and not borrower.commit(f"{receipt.ref}/head"):
                 self._remove(receipt)
                 return Settled(words="It changed nothing in its checkout, which is gone.")
-            borrower.save(Path(receipt.path), base=receipt.base, ref=receipt.ref)
+            borrower.save(Path(receipt.path), base=receipt.base, ref=receipt.ref, carried=receipt.carried)
             if state.nested:
                 raise CheckoutProblem(f"it holds repositories of its own ({', '.join(state.nested[:5])})")
             self._write(replace(receipt, state="kept", why=held(state), saved=True))
@@ -146,12 +166,9 @@ class Checkouts:
                 self._write(replace(receipt, state="kept", why=f"not saved: {error}"))
             words = f"Its checkout stays at {receipt.path}, branch {receipt.branch}; it could not be saved: {error}."
             return Settled(words=words, path=receipt.path)
-        words = (
-            f"Its work is in {receipt.ref}/head ({held(state)}; base {receipt.base[:12]}): look with git diff "
-            f"{receipt.base[:12]} {receipt.ref}/head, take it with git merge {receipt.ref}/head. Nothing of it is in "
-            f"this checkout yet. Its own checkout stays at {receipt.path}."
+        return Settled(
+            words=way_back(receipt, state), path=receipt.path, ref=f"{receipt.ref}/head", carried=receipt.carried
         )
-        return Settled(words=words, path=receipt.path, ref=f"{receipt.ref}/head")
 
     def left_by(self, agent: AgentId) -> Settled:
         """What an agent left whose process died; it is settled now, if it was not."""
@@ -159,7 +176,8 @@ class Checkouts:
         known = self.find(agent)
         if known is None:
             return Settled(words="")
-        return Settled(words=known.why, path=known.path, ref=f"{known.ref}/head" if known.saved else "")
+        ref = f"{known.ref}/head" if known.saved else ""
+        return Settled(words=known.why, path=known.path, ref=ref, carried=known.carried if ref else "")
 
     def clean(self, receipt: Receipt) -> str:
         """Remove a checkout that nobody works with, once all that it holds is in the repository. What was done."""
@@ -171,7 +189,7 @@ class Checkouts:
                 return f"{receipt.path}: removed what was left of it"
             try:
                 borrower = self._borrower(Path(receipt.root))
-                state = borrower.save(Path(receipt.path), base=receipt.base, ref=receipt.ref)
+                state = borrower.save(Path(receipt.path), base=receipt.base, ref=receipt.ref, carried=receipt.carried)
             except (CheckoutProblem, OSError) as error:
                 return f"{receipt.path}: stays, because it could not be saved: {error}"
             if state.nested:
@@ -253,6 +271,43 @@ def seen_places(receipt: Receipt) -> tuple[str, ...]:
     """What a checkout borrows from, where that lies outside the repository's own root."""
     repository = find_repository(Path(receipt.root))
     return (str(repository.common_dir),) if repository is not None else ()
+
+
+def carrying(borrower: Borrower, receipt: Receipt, *, changes: bool, withheld: Callable[[str], bool] | None) -> Receipt:
+    """The receipt of a new checkout with the uncommitted changes that it was given, or their number where it was not.
+    Raises CheckoutProblem where they are wanted and cannot be had."""
+    path = Path(receipt.path)
+    try:
+        found = borrower.uncommitted(path, withheld=withheld)
+    except CheckoutProblem:
+        if changes:
+            raise
+        return receipt
+    if not changes or not found.names:
+        return replace(receipt, lacking=len(found.names) + len(found.kept_back))
+    return replace(receipt, carried=borrower.carry(path, found), lacking=len(found.kept_back))
+
+
+def way_back(receipt: Receipt, state: CheckoutState) -> str:
+    """How the work of a checkout comes into the repository's own, in words for whoever takes it."""
+    start = receipt.carried or receipt.base
+    take = f"git merge {receipt.ref}/head"
+    if receipt.carried:
+        take = f"git diff --binary {receipt.carried[:12]} {receipt.ref}/head | git apply"
+    began = f"the uncommitted changes it began with are the commit {receipt.carried[:12]}; " if receipt.carried else ""
+    return (
+        f"Its work is in {receipt.ref}/head ({held(state)}; {began}base {receipt.base[:12]}): look with git diff "
+        f"{start[:12]} {receipt.ref}/head, take it with {take}. Nothing of it is in this checkout yet. Its own "
+        f"checkout stays at {receipt.path}."
+    )
+
+
+def lacking(receipt: Receipt) -> str:
+    """What a checkout began without, as a sentence; empty: nothing, as far as is known."""
+    if not receipt.lacking:
+        return ""
+    count = f"{receipt.lacking} uncommitted change{'s' * (receipt.lacking != 1)}"
+    return f"The checkout lacks {count} of the one it was made from."
 
 
 def held(state: CheckoutState) -> str:

@@ -30,6 +30,7 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, PromptId, new_uuid
 from clew.protocol.standing import Standing
+from clew.tools.base import Isolation
 from clew.transcript.log.stamp import utc_now
 from clew.transcript.past.reader import LoadedLog
 
@@ -127,7 +128,7 @@ class Children:
         self.files.keep(runner.agent.id, meta)
         return self._begin(runner, spec, errand, prompt, checkout)
 
-    async def checkout(self, parent: AgentId, *, fork: bool = False) -> Receipt:
+    async def checkout(self, parent: AgentId, isolation: Isolation = "worktree", *, fork: bool = False) -> Receipt:
         """A checkout for a child that is about to be started. Raises ValueError."""
         if fork:
             raise ValueError("a fork works in its parent's directory: start another agent for work in a checkout")
@@ -137,7 +138,15 @@ class Children:
             raise ValueError("a checkout of its own cannot be had: the user does not trust this project")
         self._check(parent, "")
         agent = AgentId(os.urandom(8).hex())
-        return await asyncio.to_thread(self.checkouts.make, agent, self._session_id, self._factory.shared.place.root)
+        shared, changes = self._factory.shared, isolation == "worktree+changes"
+        return await asyncio.to_thread(
+            self.checkouts.make,
+            agent,
+            self._session_id,
+            shared.place.root,
+            changes=changes,
+            withheld=lambda path: not shared.may_read(path),
+        )
 
     def reopen(self, agent: AgentId, prompt: str, *, parent: AgentId, background: bool = True) -> ChildRun:
         """One more run of a child that has ended, from its log. Raises ValueError where that cannot be."""
@@ -339,7 +348,7 @@ class Children:
         )
         if meta is not None and meta.isolated:
             left = self.checkouts.left_by(agent)
-            ended = replace(ended, worktree=left.path, work_ref=left.ref)
+            ended = replace(ended, worktree=left.path, work_ref=left.ref, carried=left.carried)
         if path is None or not path.exists():
             return ended
         past = self.files.past(agent)

@@ -147,6 +147,9 @@ class TaskPort(Protocol):
         ...
 
 
+Isolation = Literal["", "worktree", "worktree+changes"]
+
+
 class ChildOrder(Struct, frozen=True, kw_only=True):
     """How a child agent is wanted."""
 
@@ -158,8 +161,8 @@ class ChildOrder(Struct, frozen=True, kw_only=True):
     model: str = ""
     fork: bool = False
     """It begins with all that its parent knows, and its kind and model are its parent's."""
-    isolated: bool = False
-    """It works in a checkout of its own."""
+    isolation: Isolation = ""
+    """Whether it works in a checkout of its own, and whether with the uncommitted changes of its parent's."""
 
 
 ORDINARY = ChildOrder()
@@ -181,6 +184,11 @@ class ChildAgent(Protocol):
     @property
     def output_file(self) -> str:
         """Its transcript; empty: nothing is kept."""
+        ...
+
+    @property
+    def place_note(self) -> str:
+        """What its parent should know of the checkout that it works in; empty: nothing."""
         ...
 
     def text(self) -> str:

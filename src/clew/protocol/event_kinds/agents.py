@@ -135,6 +135,8 @@ class AgentEnded(DurableEvent, frozen=True, kw_only=True, tag="agent.ended"):
     """Where its changes are, when it had a checkout of its own and that stays."""
     work_ref: str = ""
     """The ref of the repository that all of them are saved in; empty: there are none, or they could not be saved."""
+    carried: str = ""
+    """The commit that its changes begin after, where it began with what was uncommitted in its parent's checkout."""
     unheld: bool = False
     """It had a checkout of its own, and no sandbox kept its commands in it."""
 
