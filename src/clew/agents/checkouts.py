@@ -7,6 +7,7 @@ command sees nothing of `$CLEW_HOME` itself. A receipt is written before its che
 import contextlib
 import fcntl
 import os
+import re
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Literal
@@ -24,6 +25,8 @@ from clew.system.sandbox.policy import remove_tree
 from clew.transcript.log.lease import Owner, this_process
 
 REFS = "refs/clew"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+"""What a person may call a checkout: it is a file name and part of a ref."""
 
 
 class Receipt(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -145,22 +148,54 @@ class Checkouts:
         made = self.make(agent, session, root, base=saved)
         return self._write(replace(made, carried=carried)) if carried else made
 
-    def settle(self, receipt: Receipt) -> Settled:
-        """Its agent has ended: an unchanged checkout goes, with its branch; any other one stays, and its work is saved
-        in the repository besides."""
+    def open(
+        self,
+        name: str,
+        session: str,
+        root: Path,
+        *,
+        changes: bool = False,
+        withheld: Callable[[str], bool] | None = None,
+    ) -> Receipt:
+        """The checkout of this name for a conversation: the one that was kept, one with what was saved of it, or a new
+        one. Raises ValueError, in words for a person, for a bad name and for one that somebody works in."""
+        if not NAME.fullmatch(name) or name.endswith((".lock", ".")) or ".." in name:
+            raise ValueError(f"{name!r} is no name for a worktree: letters, digits, '-', '_' and '.', at most 60")
+        self.recover()
+        known = self.find(AgentId(name))
+        if known is not None and known.root != os.path.realpath(root):
+            raise ValueError(f"there is a worktree {name} already, made from {known.root}; give another name")
+        if known is not None and known.in_use:
+            raise ValueError(f"somebody works in the worktree {name} already ({known.owner}); give another name")
+        if known is not None or self._saved(name, root):
+            return self.again(AgentId(name), session, root)
+        return self.make(AgentId(name), session, root, changes=changes, withheld=withheld)
+
+    def release(self, receipt: Receipt) -> None:
+        """Nobody works in it here any more, and another process goes on with it as it is."""
+        with contextlib.suppress(OSError):
+            self._write(replace(receipt, state="kept", why="handed over to another process"))
+
+    def settle(self, receipt: Receipt, *, keep: bool = False) -> Settled:
+        """Its agent has ended: an unchanged checkout goes, with its branch, unless it is to be kept; any other one
+        stays, and its work is saved in the repository besides."""
         try:
             if not os.path.isdir(receipt.path):
                 self._forget(receipt)
                 return Settled(words=f"Its checkout {receipt.path} was removed by somebody else while it worked.")
             borrower = self._borrower(Path(receipt.root))
             state = borrower.examine(Path(receipt.path), base=receipt.base, carried=receipt.carried)
-            if state.unchanged and not borrower.commit(f"{receipt.ref}/head"):
+            if state.unchanged and not keep and not borrower.commit(f"{receipt.ref}/head"):
                 self._remove(receipt)
                 return Settled(words="It changed nothing in its checkout, which is gone.")
             borrower.save(Path(receipt.path), base=receipt.base, ref=receipt.ref, carried=receipt.carried)
             if state.nested:
                 raise CheckoutProblem(f"it holds repositories of its own ({', '.join(state.nested[:5])})")
             self._write(replace(receipt, state="kept", why=held(state), saved=True))
+            if state.unchanged and not borrower.commit(f"{receipt.ref}/head"):
+                return Settled(
+                    words=f"Nothing was changed in the checkout; it stays at {receipt.path}.", path=receipt.path
+                )
         except (CheckoutProblem, OSError) as error:
             with contextlib.suppress(OSError):  # a full disk: the next process tries again
                 self._write(replace(receipt, state="kept", why=f"not saved: {error}"))
@@ -215,6 +250,13 @@ class Checkouts:
                         self.settle(now)
                     else:
                         self._remove(now)
+
+    def _saved(self, name: str, root: Path) -> bool:
+        """Whether the repository has work of a checkout of this name."""
+        try:
+            return bool(self._borrower(root).commit(f"{REFS}/{name}/head"))
+        except CheckoutProblem:
+            return False
 
     def find(self, agent: AgentId) -> Receipt | None:
         """The receipt of an agent."""

@@ -309,13 +309,19 @@ class AgentRights:
         parent: "AgentRights | None" = None,
         bounds: PathBounds | None = None,
         checkout: str = "",
+        alone: bool = True,
     ) -> None:
         """`mode`: None: the session's. `bounds`: the only files that it touches; None: no such bound. `checkout`: the
-        only place that it changes; empty: the workspace."""
+        only place whose files it changes; empty: the workspace. `alone`: nobody else's word takes it out of there."""
         self.permits = permits
         self._mode: Mode | None = mode
         self._parent = parent
         self._bounds = bounds
+        self._checkout = checkout
+        self.alone = alone
+
+    def work_in(self, checkout: str) -> None:
+        """It changes files in this checkout only from now on; empty: in the workspace."""
         self._checkout = checkout
 
     def judge(self, accesses: tuple[Access, ...], *, at: str = "") -> Verdict:
@@ -323,7 +329,7 @@ class AgentRights:
         if self._bounds is not None and (why := self._bounds.refusal(accesses)):
             return Verdict(decision="deny", why=why, rule="bounds of the agent")
         asked = tuple(access for access in accesses if not self.permits.own(access))
-        if self._checkout and (why := leaving(self._checkout, asked)):
+        if self._checkout and (why := leaving(self._checkout, asked, alone=self.alone)):
             return Verdict(decision="deny", why=why, rule="isolation")
         at = at or self._checkout
         own = self.permits.judge(accesses, mode=self._mode, at=at)

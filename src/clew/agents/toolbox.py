@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from clew.agents.log import SessionPort
 from clew.agents.permits import AgentRights, PathBounds, Permits, SavedRules, ToolPlace, policy_of
-from clew.agents.undo_hook import UndoHook
+from clew.agents.undo_hook import AgentUndo, UndoHook
 from clew.config.errors import SettingsError
 from clew.engine.ports import Ask, CallChange, CallHook
 from clew.llm.models.connect import key_variables
@@ -24,18 +24,19 @@ from clew.system.environment import secret_values
 from clew.system.home import socket_dir
 from clew.text.redact import register_secrets
 from clew.tools.base import AgentPort, TaskPort, Tool, ToolContext, ToolResult
-from clew.tools.registry import SMALL_SET, builtin_names, builtin_tools, short_spec
-from clew.tools.session import ToolSession, open_sandbox, same_place, without_places
-from clew.tools.toolset import LateTools, ToolSet, any_tool
+from clew.tools.registry import InShort, as_it_is, builtin_names, builtin_tools, small_set
+from clew.tools.session import ToolSession, WorkPlace, in_checkout, open_sandbox
+from clew.tools.toolset import LateTools, ToolSet, any_tool, is_chosen
 from clew.transcript.log.store import SessionStore
 
 if TYPE_CHECKING:
     from clew.agents.tasks import TaskRegistry
 
 NOTHING_KEPT = "this session keeps no files"
-NOT_FOR_CHILDREN = frozenset({SEARCH_TOOLS, CALL_TOOL, "EnterPlanMode", "ExitPlanMode", STRUCTURED_OUTPUT})
+NOT_FOR_CHILDREN = frozenset(
+    {SEARCH_TOOLS, CALL_TOOL, "EnterPlanMode", "ExitPlanMode", "EnterWorktree", "ExitWorktree", STRUCTURED_OUTPUT}
+)
 """Tools that belong to the main agent's conversation: its search among tools, its plan, the shape of its answer."""
-InShort = Callable[[ToolSpec], ToolSpec]
 PortMaker = Callable[[AgentId, CallId], AgentPort]
 HookMaker = Callable[[AgentId], CallHook | None]
 """Makes what stands around one agent's calls, if anything."""
@@ -135,27 +136,36 @@ class SessionTools:
         """What the tools of one more agent remember: its directory, its reads and claims, its commands. It works where
         its parent does, or in a `checkout` of its own: then the workspace, and what else is `seen` from there, is
         read-only to its commands."""
-        own = os.path.realpath(checkout) if checkout else parent.checkout if parent is not None else ""
-        roots, sandbox = (parent.roots, parent.sandbox) if parent is not None else (self._roots, self._sandbox)
-        cwd = parent.cwd if parent is not None else str(self._place.cwd)
-        if checkout:
-            roots, cwd = (checkout,), same_place(cwd, str(self._place.root), checkout)
-            sandbox = sandbox.apart((*self._roots, *seen)) if sandbox is not None else None
+        place = self.work_place(parent, checkout=checkout, seen=seen)
+
+        def withheld(path: str) -> bool:
+            return not self.may_read(path, session.checkout)
+
         session = ToolSession(
-            cwd=cwd,
-            roots=roots,
-            checkout=own,
+            cwd=place.cwd,
+            roots=place.roots,
+            checkout=place.checkout,
             results_dir=self._results_dir,
-            env=without_places(self._place.env) if own else self._place.env,
+            env=place.env,
             key_variables=self._key_variables,
             keep_variables=self._place.settings.tool_environment.keep,
-            sandbox=sandbox,
-            shared_sandbox=not checkout,
-            withheld=lambda path: not self.may_read(path, own),
+            sandbox=place.sandbox,
+            shared_sandbox=place.shared_sandbox,
+            withheld=withheld,
             tasks=lambda: self.registry.of(agent),
         )
         self._sessions.append(session)
         return session
+
+    def work_place(
+        self, parent: ToolSession | None = None, *, checkout: str = "", seen: tuple[str, ...] = (), branch: str = ""
+    ) -> WorkPlace:
+        """Where an agent works: where its parent does, or in a `checkout`; without both, in the workspace."""
+        place = WorkPlace(
+            cwd=str(self._place.cwd), roots=self._roots, env=self._place.env, sandbox=self._sandbox, shared_sandbox=True
+        )
+        place = parent.place if parent is not None else place
+        return in_checkout(place, checkout, self._roots, seen=seen, branch=branch) if checkout else place
 
     @property
     def place(self) -> ToolPlace:
@@ -168,7 +178,7 @@ class SessionTools:
 
     def hooks_of(self, agent: AgentId, session: ToolSession) -> tuple[CallHook, ...]:
         """What stands around one agent's calls, the outermost first."""
-        kept = (self.undo.of(agent, session),) if self.undo is not None and not session.checkout else ()
+        kept = (self.undo.of(agent, session),) if self.undo is not None else ()
         made = (make(agent) for make in self._hooks)
         return (*(hook for hook in made if hook is not None), *kept, self.offers)
 
@@ -227,10 +237,12 @@ class AgentToolHost:
 
     @property
     def hooks(self) -> tuple[CallHook, ...]:
-        """What stands around its calls; fixed with the first one."""
+        """What stands around its calls; fixed with the first one. In a checkout of its own no files are kept."""
         if self._hooks is None:
             self._hooks = self._shared.hooks_of(self._agent, self._session)
-        return self._hooks
+        if not self._session.checkout:
+            return self._hooks
+        return tuple(hook for hook in self._hooks if not isinstance(hook, AgentUndo))
 
     def context(self, call_id: CallId, progress: Callable[[str], None], ask: Ask) -> ToolContext:
         """A call starts in the directory the last command left."""
@@ -294,6 +306,11 @@ class AgentTools(Struct, frozen=True, kw_only=True):
         """What keeps the session's files."""
         return self.shared.undo
 
+    def work_in(self, *, checkout: str = "", seen: tuple[str, ...] = (), branch: str = "") -> None:
+        """The main agent goes on in a checkout, or without one in the workspace. Nothing of its own may run now."""
+        self.session.work_in(self.shared.work_place(checkout=checkout, seen=seen, branch=branch))
+        self.rights.work_in(self.session.checkout)
+
     def fork(self, agent: AgentId, wrap: Callable[[Tool[Any]], Tool[Any]]) -> "AgentTools":
         """Tools for a fork: its parent's, told in the same bytes. Those that no child has are `wrap`ped."""
         made = self.child(agent)
@@ -324,7 +341,14 @@ class AgentTools(Struct, frozen=True, kw_only=True):
             if tool.name in told and tool.name not in NOT_FOR_CHILDREN and is_chosen(tool.name, names, without)
         ]
         own = {tool.name: tool for tool in builtin_tools(session, allowed=[tool.name for tool in offered])}
-        rights = AgentRights(self.permits, mode=mode, parent=self.rights, bounds=bounds, checkout=session.checkout)
+        rights = AgentRights(
+            self.permits,
+            mode=mode,
+            parent=self.rights,
+            bounds=bounds,
+            checkout=session.checkout,
+            alone=bool(checkout) or self.rights.alone,
+        )
         return AgentTools(
             shared=self.shared,
             session=session,
@@ -355,7 +379,7 @@ def open_tools(
         raise SettingsError(f"no tool {', '.join(unknown)} (--tools); there are {', '.join(builtin_names())}")
     session = shared.tool_session(MAIN_AGENT)
     names, in_short = small_set(names) if small else (names, as_it_is)
-    rights = AgentRights(shared.permits, bounds=bounds)
+    rights = AgentRights(shared.permits, bounds=bounds, alone=False)
     builtin = (tool for tool in builtin_tools(session, allowed=names) if delegates or has(tool.name))
     takes = has if not delegates else any_tool
     tools = ToolSet((*builtin, *more), told=told, late=late, in_short=in_short, takes=takes)
@@ -369,26 +393,3 @@ def open_tools(
         rights=rights,
         in_short=in_short,
     )
-
-
-def is_chosen(tool: str, names: tuple[str, ...] | None, without: tuple[str, ...] = ()) -> bool:
-    """Whether an agent has a tool: among `names` (None: all) and not `without`. `mcp__server` names all of a server."""
-
-    def named(among: tuple[str, ...]) -> bool:
-        return tool in among or any(
-            tool.startswith(f"{name.removesuffix('__*')}__") for name in among if name.startswith("mcp__")
-        )
-
-    return (names is None or named(names)) and not named(without)
-
-
-def as_it_is(spec: ToolSpec) -> ToolSpec:
-    """A spec in full."""
-    return spec
-
-
-def small_set(names: tuple[str, ...] | None) -> tuple[tuple[str, ...], InShort]:
-    """Which tools, and how they are told, where the window is small. Those that were asked for are told in full."""
-    if names is not None:
-        return names, as_it_is
-    return tuple(SMALL_SET), short_spec

@@ -140,7 +140,8 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
     reminders, state = Reminders(), past.state()
     gone = cut_off_words(past, state, agents=False)
     began = "" if past.resumed else setup.main.initial_prompt
-    for words in (prompt.reminder, moved_words(past, workspace), *(f"[{text}]" for text in gone), began):
+    moved = moved_words(past, next((part.place for part in parts if part.place), str(workspace.cwd)))
+    for words in (prompt.reminder, moved, *(f"[{text}]" for text in gone), began):
         if words:
             reminders.add(words)
     session, agents = join(
@@ -289,7 +290,7 @@ def join(
         sink,
         stamp,
         state=state,
-        place=lambda: (toolbox.session.cwd, workspace.branch),
+        place=lambda: (toolbox.session.cwd, toolbox.session.branch or workspace.branch),
     )
 
     async def close() -> None:

@@ -49,6 +49,7 @@ from clew.commands import (
     unpin,
     version,
     vim,
+    worktree,
 )
 from clew.commands import help as help_command
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, SessionFacts, usage_lines
@@ -103,6 +104,7 @@ COMMANDS: tuple[Command, ...] = (
     unpin.COMMAND,
     version.COMMAND,
     vim.COMMAND,
+    worktree.COMMAND,
 )
 
 BY_NAME: dict[str, Command] = {

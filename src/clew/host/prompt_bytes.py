@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from clew.agents.runner import MAIN, AgentSpec
-from clew.agents.toolbox import AgentTools, is_chosen
+from clew.agents.toolbox import AgentTools
 from clew.config.errors import SettingsError
 from clew.host.part import Part
 from clew.host.request import SessionRequest
@@ -18,6 +18,7 @@ from clew.protocol.entries import Entry, SystemPromptEntry, UserEntry
 from clew.protocol.meant_calls import STRUCTURED_OUTPUT, ToolSpec
 from clew.protocol.messages import text_of
 from clew.system.clock import SystemClock
+from clew.tools.toolset import is_chosen
 from clew.transcript.chain.conversation import Conversation
 
 NOW_HEADLESS = "[From here on nobody is there to answer questions or allow calls.]"

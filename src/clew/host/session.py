@@ -221,7 +221,8 @@ class Session:
         await asyncio.gather(*(part.leave(reason) for part in self.parts))
         unsaved = self.journal.main.unsaved()
         self.closed = True
-        self.publish(SessionEnded(reason=reason, unsaved=unsaved))
+        left = "; ".join(words for part in self.parts if (words := part.farewell()))
+        self.publish(SessionEnded(reason=reason, unsaved=unsaved, left=left))
         for part in self.parts:
             await part.end()
         for model in {id(model): model for model in self._models()}.values():

@@ -124,6 +124,7 @@ from clew.protocol.event_kinds.words import (
     RecapReady,
     SideQueryBooked,
     TitleChanged,
+    WorktreeChanged,
 )
 
 if TYPE_CHECKING:
@@ -251,4 +252,5 @@ __all__ = [
     "TurnEnded",
     "TurnStarted",
     "ViewTrimmed",
+    "WorktreeChanged",
 ]

@@ -12,22 +12,8 @@ from msgspec.structs import replace
 
 from clew.protocol.base import Envelope, EventBase, union_of
 from clew.protocol.display import DiffBlock, FileChange, TerminalBlock, TodoBlock, TodoItem, with_change
-from clew.protocol.event_kinds.agents import (
-    AgentEnded,
-    TaskNews,
-    TaskRow,
-    books_after,
-    still_owed,
-    tasks_after,
-)
-from clew.protocol.event_kinds.asks import (
-    Answered,
-    ApprovalResolved,
-    Ask,
-    PlanAnswered,
-    PlanProposed,
-    PlanStanding,
-)
+from clew.protocol.event_kinds.agents import AgentEnded, TaskNews, TaskRow, books_after, still_owed, tasks_after
+from clew.protocol.event_kinds.asks import Answered, ApprovalResolved, Ask, PlanAnswered, PlanProposed, PlanStanding
 from clew.protocol.event_kinds.context import (
     CompactionEnded,
     CompactionFailed,
@@ -47,7 +33,7 @@ from clew.protocol.event_kinds.turns import (
     TurnEnded,
     TurnStarted,
 )
-from clew.protocol.event_kinds.words import PermissionModeChanged, RecapReady, TitleChanged
+from clew.protocol.event_kinds.words import PermissionModeChanged, RecapReady, TitleChanged, WorktreeChanged
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.messages import text_of
 from clew.protocol.standing import STOPPED_BY, Actor, Standing, standing_after, standing_of
@@ -86,6 +72,8 @@ class AgentState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What crosses every compaction, oldest first."""
     permission_mode: str = ""
     """The one that was chosen last; empty: none was, since the session began."""
+    worktree: WorktreeChanged | None = None
+    """The checkout of its own that the conversation works in; None: it works in the project's."""
     plan: PlanStanding = ""
     """What became of the last plan."""
     last_prompt: str = ""
@@ -329,6 +317,11 @@ def _(event: PlanAnswered, state: AgentState) -> AgentState:
 @_fold.register
 def _(event: PermissionModeChanged, state: AgentState) -> AgentState:
     return replace(state, permission_mode=event.mode)
+
+
+@_fold.register
+def _(event: WorktreeChanged, state: AgentState) -> AgentState:
+    return replace(state, worktree=event if event.path else None)
 
 
 @_fold.register

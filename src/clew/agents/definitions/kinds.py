@@ -13,11 +13,11 @@ from clew.agents.definitions.definition import AgentDefinition, DefinitionProble
 from clew.agents.definitions.reading import BUILTIN_FOLDER, FOLDER_NAME, AgentFolder, DefinitionReader, GivenAgents
 from clew.agents.permits import PathBounds, ToolPlace
 from clew.agents.runner import COORDINATOR, KINDS_HEADING, AgentSpec
-from clew.agents.toolbox import is_chosen
 from clew.engine.ports import Limits
 from clew.llm.errors import LLMError, UnknownModel
 from clew.llm.models.connect import default_model, resolve, target_of
 from clew.llm.models.listing import ALIAS_FAMILIES
+from clew.tools.toolset import is_chosen
 
 GENERAL_PURPOSE = "general-purpose"
 """The kind that is meant where none is named."""

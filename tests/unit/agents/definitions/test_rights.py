@@ -7,7 +7,7 @@ import pytest
 from clew.agents.definitions.kinds import Kinds
 from clew.agents.permits import AgentRights, PathBounds, Permits
 from clew.agents.runner import MAIN, AgentSpec
-from clew.agents.toolbox import AgentTools, SessionTools, is_chosen, open_tools
+from clew.agents.toolbox import AgentTools, SessionTools, open_tools
 from clew.config.errors import SettingsError
 from clew.host.prompt_bytes import main_prompt
 from clew.host.request import SessionRequest
@@ -15,6 +15,7 @@ from clew.host.workspace import open_workspace, remember_trust
 from clew.permissions.access import FileAccess, FileOp, ShellAccess
 from clew.permissions.policy import make_policy
 from clew.protocol.ids import AgentId
+from clew.tools.toolset import is_chosen
 
 AGENT = AgentSpec(
     kind="reviewer", system=("You review.", "Twice."), tools=("Read", "mcp__git"), without=("mcp__git__push",)
