@@ -207,7 +207,7 @@ class Checkouts:
 
     def left_by(self, agent: AgentId) -> Settled:
         """What an agent left whose process died; it is settled now, if it was not."""
-        self.recover()
+        self.recover(agent)
         known = self.find(agent)
         if known is None:
             return Settled(words="")
@@ -235,9 +235,11 @@ class Checkouts:
                 f"its work is in {receipt.ref}/head" if saved else "it was unchanged"
             )
 
-    def recover(self) -> None:
-        """Finish what dead processes left half done: what was being made or removed goes, the rest is settled."""
+    def recover(self, only: AgentId | None = None) -> None:
+        """Finish what dead processes left half done, or what is left of `only` one agent: what was being made or
+        removed goes, the rest is settled."""
         left = [receipt for receipt in self.all() if receipt.state != "kept" and not receipt.in_use]
+        left = [receipt for receipt in left if only is None or receipt.agent == only]
         if not left:
             return
         with self._alone():
@@ -283,8 +285,12 @@ class Checkouts:
             raise CheckoutProblem("there is no git program")
         return Borrower(program, repository)
 
+    def receipt_path(self, receipt: Receipt) -> Path:
+        """The file of a receipt."""
+        return self._receipts / f"{receipt.agent}.json"
+
     def _write(self, receipt: Receipt) -> Receipt:
-        replace_private(self._receipts / f"{receipt.agent}.json", msgspec.json.encode(receipt) + b"\n")
+        replace_private(self.receipt_path(receipt), msgspec.json.encode(receipt) + b"\n")
         return receipt
 
     def _remove(self, receipt: Receipt) -> None:
@@ -295,7 +301,7 @@ class Checkouts:
 
     def _forget(self, receipt: Receipt) -> None:
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(self._receipts / f"{receipt.agent}.json")
+            os.unlink(self.receipt_path(receipt))
 
     @contextlib.contextmanager
     def _alone(self) -> Generator[None]:

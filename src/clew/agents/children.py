@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections import defaultdict
 from collections.abc import AsyncGenerator
 from contextlib import ExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
@@ -10,24 +11,17 @@ from msgspec.structs import replace
 
 from clew.agents.checkouts import Checkouts, Receipt, Settled
 from clew.agents.child_body import child_body
-from clew.agents.child_files import AgentMeta, ChildFiles, last_words, spent_in
-from clew.agents.child_run import END_BYTES, ChildRun, Errand
+from clew.agents.child_files import AgentMeta, ChildFiles, last_words
+from clew.agents.child_run import ChildRun, Errand
 from clew.agents.forking import DIRECTIVE, FORK
+from clew.agents.leftovers import cleaned, end_of_lost, leftover_rows, leftover_words
 from clew.agents.outbox import Outbox
-from clew.agents.report import digest, escaped, facts_of, short
+from clew.agents.report import escaped, short
 from clew.agents.runner import COORDINATOR, AgentBody, AgentRunner, AgentSpec
 from clew.agents.slots import Slots
 from clew.engine.turn import Prompt
 from clew.llm.errors import LLMError
-from clew.protocol.events import (
-    AgentChanged,
-    AgentEnded,
-    AgentStarted,
-    Envelope,
-    PromptAccepted,
-    TaskRow,
-    TurnEnded,
-)
+from clew.protocol.events import AgentChanged, AgentStarted, Envelope, PromptAccepted, TaskRow, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, PromptId, new_uuid
 from clew.protocol.standing import Standing
 from clew.tools.base import Isolation
@@ -59,6 +53,8 @@ class Children:
             lambda words: self.session.notice("warning", words, code="log"),
         )
         self._runs: dict[AgentId, ChildRun] = {}
+        self._talking: defaultdict[AgentId, asyncio.Lock] = defaultdict(asyncio.Lock)
+        """Who talks to a child that is being opened waits for that."""
         self._closed = False
         self._session_id = factory.session.started.session_id
         self.checkouts = Checkouts(factory.shared.place.home, search_path=factory.shared.place.env.get("PATH", ""))
@@ -148,7 +144,7 @@ class Children:
             withheld=lambda path: not shared.may_read(path),
         )
 
-    def reopen(self, agent: AgentId, prompt: str, *, parent: AgentId, background: bool = True) -> ChildRun:
+    async def reopen(self, agent: AgentId, prompt: str, *, parent: AgentId, background: bool = True) -> ChildRun:
         """One more run of a child that has ended, from its log. Raises ValueError where that cannot be."""
         meta = self.files.meta(agent)
         if meta is None:
@@ -159,10 +155,14 @@ class Children:
         above = self._factory.find_runner(parent)
         assert above is not None
         root = self._factory.shared.place.root
-        checkout = self.checkouts.again(agent, self._session_id, root) if meta.isolated else None
+        checkout = None
+        if meta.isolated:
+            checkout = await asyncio.to_thread(self.checkouts.again, agent, self._session_id, root)
         try:
             runner = self._factory.make(spec, above, model=meta.model, past=past, agent=agent, checkout=checkout)
         except LLMError as error:
+            if checkout is not None:
+                await asyncio.to_thread(self.checkouts.settle, checkout)
             raise ValueError(f"the agent {agent} cannot go on: {error}") from error
         path = self.files.transcript(agent)
         self.files.keep(agent, replace(meta, run_from=path.stat().st_size if path is not None else 0))
@@ -227,6 +227,20 @@ class Children:
             self._factory, self.files, spec, parent, model=model, past=past, agent=agent, checkout=checkout
         )
 
+    # What is left.
+
+    async def leftovers(self) -> tuple[TaskRow, ...]:
+        """Checkouts that nobody works in, of every session of the user."""
+        return await asyncio.to_thread(leftover_rows, self.checkouts)
+
+    async def leftover(self, name: str) -> tuple[TaskRow, str] | None:
+        """One of them, with words about it; None: there is none of this id."""
+        return await asyncio.to_thread(leftover_words, self.checkouts, name)
+
+    async def clean(self, name: str) -> tuple[str, ...]:
+        """Save and remove one, or `all`; what became of each. Raises ValueError."""
+        return await asyncio.to_thread(cleaned, self.checkouts, name)
+
     # Finding.
 
     def spec(self, kind: str) -> AgentSpec:
@@ -265,7 +279,7 @@ class Children:
 
     # Talking.
 
-    def message(self, wanted: str, text: str, *, sender: AgentId) -> tuple[AgentId, str]:
+    async def message(self, wanted: str, text: str, *, sender: AgentId) -> tuple[AgentId, str]:
         """Data from one agent to another: it joins at the next step of one that works, and goes on with one that has
         ended. Who got it, and what happens now. Raises ValueError with the reason why nobody did."""
         agent = AgentId("main") if wanted in ("main", "parent") and sender != MAIN_AGENT else self.files.find(wanted)
@@ -275,25 +289,28 @@ class Children:
             raise ValueError("an agent does not write to itself")
         name = self._called(sender)
         words = f'<agent-message from="{escaped(name)}">\n{escaped(text)}\n</agent-message>'
-        runner = self._factory.find_runner(agent)
-        if runner is not None and not runner.closed:
-            if agent == MAIN_AGENT:
-                self.session.notice("info", f"the agent {name} wrote to the conversation: {short(text)}", code="agent")
-            runner.submit(Prompt(content=words, prompt_id=PromptId(new_uuid()), origin="agent"))
-            return agent, "it reads this before its next step"
-        self.reopen(agent, words, parent=sender)
+        async with self._talking[agent]:
+            runner = self._factory.find_runner(agent)
+            if runner is not None and not runner.closed:
+                if agent == MAIN_AGENT:
+                    told = f"the agent {name} wrote to the conversation: {short(text)}"
+                    self.session.notice("info", told, code="agent")
+                runner.submit(Prompt(content=words, prompt_id=PromptId(new_uuid()), origin="agent"))
+                return agent, "it reads this before its next step"
+            await self.reopen(agent, words, parent=sender)
         return agent, "it had ended and goes on in the background from its log; you are told when it is done"
 
-    def say(self, wanted: str, text: str) -> AgentId:
+    async def say(self, wanted: str, text: str) -> AgentId:
         """Words of a person to a child. One that has ended goes on from its log; its parent is told nothing, because
         the person hears it. Raises ValueError with the reason why nobody got them."""
         agent = self.files.find(wanted)
-        runner = self._factory.find_runner(agent)
-        if runner is not None and not runner.closed:
-            runner.submit(Prompt(content=text, prompt_id=PromptId(new_uuid()), origin="user"))
-        else:
-            self.refusal = ""
-            self.reopen(agent, text, parent=MAIN_AGENT, background=False)
+        async with self._talking[agent]:
+            runner = self._factory.find_runner(agent)
+            if runner is not None and not runner.closed:
+                runner.submit(Prompt(content=text, prompt_id=PromptId(new_uuid()), origin="user"))
+            else:
+                self.refusal = ""
+                await self.reopen(agent, text, parent=MAIN_AGENT, background=False)
         return agent
 
     def _called(self, agent: AgentId) -> str:
@@ -330,35 +347,7 @@ class Children:
         lost = [row for row in state.tasks if row.kind == "agent" and row.lost]
         for row in lost:
             if AgentId(row.task_id) not in self._runs:
-                self.session.publish(self._lost(row), agent=agent)
-
-    def _lost(self, row: TaskRow) -> AgentEnded:
-        agent = AgentId(row.task_id)
-        path, meta = self.files.transcript(agent), self.files.meta(agent)
-        ended = AgentEnded(
-            child=agent,
-            standing=Standing.INTERRUPTED,
-            by="session",
-            task=row.title,
-            name=row.name,
-            kind=row.agent_kind,
-            call_id=meta.call_id if meta is not None else None,
-            background=True,
-            output_file=str(path or ""),
-        )
-        if meta is not None and meta.isolated:
-            left = self.checkouts.left_by(agent)
-            ended = replace(ended, worktree=left.path, work_ref=left.ref, carried=left.carried)
-        if path is None or not path.exists():
-            return ended
-        past = self.files.past(agent)
-        said = last_words(past.chain)
-        return replace(
-            ended,
-            result=digest(said, END_BYTES),
-            tally=spent_in(path, meta.run_from if meta is not None else 0),
-            facts=facts_of(past.entries, said=said),
-        )
+                self.session.publish(end_of_lost(self.files, self.checkouts, row), agent=agent)
 
     def close(self) -> None:
         """The session is about to end: nothing new is started, nobody is woken."""

@@ -321,9 +321,9 @@ class CallPort:
         """How much of a child's words a call gives back."""
         return self._factory.rules.result_bytes
 
-    def message(self, wanted: str, text: str) -> tuple[AgentId, str]:
+    async def message(self, wanted: str, text: str) -> tuple[AgentId, str]:
         """Write to another agent; who got it, and what happens now. Raises ValueError with why nobody did."""
-        return self._factory.children.message(wanted, text, sender=self._agent)
+        return await self._factory.children.message(wanted, text, sender=self._agent)
 
     def words_of(self, agent: AgentId) -> str:
         """All of an agent's last words. Raises ValueError."""

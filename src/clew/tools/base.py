@@ -227,7 +227,7 @@ class AgentPort(Protocol):
         """How much of a child's words a call gives back."""
         ...
 
-    def message(self, wanted: str, text: str) -> tuple[AgentId, str]:
+    async def message(self, wanted: str, text: str) -> tuple[AgentId, str]:
         """Write to another agent by its id or name; who got it, and what happens now. Raises ValueError with why nobody
         did."""
         ...

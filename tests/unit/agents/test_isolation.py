@@ -138,7 +138,7 @@ async def test_an_agent_that_goes_on_finds_its_work_also_where_its_checkout_is_g
         checkouts = Checkouts(tmp_path / "home", search_path=os.environ["PATH"])
         (receipt,) = checkouts.all()
         assert "removed; its work is in" in checkouts.clean(receipt)
-        place.factory.children.message(ended.child, "go on", sender=place.session.main.agent.id)
+        await place.factory.children.message(ended.child, "go on", sender=place.session.main.agent.id)
         await place.front.until(AgentEnded, 2)
         said = results(models["helper"])[-1]
     assert "mine" in said

@@ -18,7 +18,8 @@ class TaskRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     task_id: TaskId
     kind: str
-    """`shell`: a command in the background. `agent`: a child agent; then the id is its agent's."""
+    """`shell`: a command in the background. `agent`: a child agent; then the id is its agent's. `worktree`: a checkout
+    that was left, in answers only."""
     title: str
     owner: AgentId = MAIN_AGENT
     standing: Standing = Standing.WORKING

@@ -34,7 +34,7 @@ class SendMessage(BuiltinTool[SendMessageParams]):
         if not params.message.strip():
             return problem("The message is empty, so nothing was sent.")
         try:
-            agent, what = context.agents.message(params.to, params.message)
+            agent, what = await context.agents.message(params.to, params.message)
         except ValueError as error:
             return problem(f"Nothing was sent: {error}.")
         text = f"Delivered to {agent}: {what}."
