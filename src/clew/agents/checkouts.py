@@ -191,8 +191,11 @@ class Checkouts:
             borrower.save(Path(receipt.path), base=receipt.base, ref=receipt.ref, carried=receipt.carried)
             if state.nested:
                 raise CheckoutProblem(f"it holds repositories of its own ({', '.join(state.nested[:5])})")
-            self._write(replace(receipt, state="kept", why=held(state), saved=True))
-            if state.unchanged and not borrower.commit(f"{receipt.ref}/head"):
+            empty = state.unchanged and not borrower.commit(f"{receipt.ref}/head")
+            self._write(
+                replace(receipt, state="kept", why="nothing was changed" if empty else held(state), saved=not empty)
+            )
+            if empty:
                 return Settled(
                     words=f"Nothing was changed in the checkout; it stays at {receipt.path}.", path=receipt.path
                 )
@@ -362,4 +365,4 @@ def held(state: CheckoutState) -> str:
     """What a checkout holds, in a few words."""
     counted = ((state.commits, "commit"), (len(state.files), "uncommitted file"), (len(state.nested), "repository"))
     words = [f"{count} {name}{'s' * (count != 1)}" for count, name in counted if count]
-    return ", ".join(words) or "nothing new"
+    return ", ".join(words) or "saved before"
