@@ -142,7 +142,7 @@ def test_a_run_that_is_told_to_end_while_only_children_work_ends(serve: Serve) -
 
 @pytest.mark.parametrize("seed", [158, 181, 3])
 def test_a_tree_of_agents_killed_at_random_moments_tells_every_outcome_once(seed: int, tmp_path: Path) -> None:
-    """`make soak ARGS="--agents 1000"` plays more; these found a child without a log and a notice that came too late."""
+    """`make soak ARGS="--agents 1000"` plays more; these found a child without a log and a notice that was too late."""
     assert play(seed, tmp_path) == []
 
 

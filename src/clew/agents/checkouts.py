@@ -134,6 +134,8 @@ class Checkouts:
         """The checkout of an agent that goes on: the one it left, or, where that is gone, a new one with what was saved
         of it. Raises ValueError."""
         known = self.find(agent)
+        if known is not None and known.in_use and known.owner.pid != os.getpid():
+            raise ValueError(f"another process works in its checkout ({known.owner})")
         if known is not None and known.state in ("ready", "kept") and os.path.isdir(known.path):
             try:
                 return self._write(replace(known, state="ready", owner=this_process("clew"), why="", saved=False))
