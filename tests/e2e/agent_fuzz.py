@@ -155,7 +155,10 @@ def killed(
 def wrong_in(home: Path, *, full: bool = False) -> list[str]:
     """What the logs of a session that has settled must not hold, or must and do not. `full`: its disk was full at
     times, so the log of a child may lack what its parent's has."""
-    (main,) = home.glob(".clew/projects/*/*.jsonl")
+    found = list(home.glob(".clew/projects/*/*.jsonl"))
+    if len(found) != 1:
+        return [f"there are {len(found)} logs of conversations"]
+    (main,) = found
     logs = {"main": lines_of(main)}
     for path in main.with_suffix("").glob("subagents/agent-*.jsonl"):
         logs[path.stem.removeprefix("agent-")] = lines_of(path)

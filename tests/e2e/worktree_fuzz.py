@@ -185,7 +185,9 @@ def wrong_in(home: Path, project: Path, server: CheckoutServer) -> list[str]:
     problems += [f"the receipt {name} has no checkout" for name in set(receipts) - trees]
     problems += [f"{name} is {found['state']}" for name, found in receipts.items() if found["state"] != "kept"]
     problems += [
-        f"{name} was kept and is unchanged" for name, found in receipts.items() if "nothing was changed" in found["why"]
+        f"{name} was kept and is unchanged"
+        for name, found in receipts.items()
+        if "nothing was changed" in found.get("why", "")
     ]
     return problems + lost_work(project, server)
 

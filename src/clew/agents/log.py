@@ -23,6 +23,7 @@ from clew.protocol.events import (
     ToolEnded,
     ToolStarted,
     TurnEnded,
+    WorktreeChanged,
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId, PromptId
 from clew.protocol.meant_calls import ToolSpec
@@ -105,7 +106,7 @@ class AgentLog:
 
     def take(self, event: Event) -> None:
         """Write what keeps the event, then count it. Raises LeaseLost."""
-        if self._place is not None and isinstance(event, PromptAccepted | ToolEnded | ShellEnded):
+        if self._place is not None and isinstance(event, PromptAccepted | ToolEnded | ShellEnded | WorktreeChanged):
             self.stamp.cwd, self.stamp.git_branch = self._place()
         prompt = self.conversation.system_prompt if hides_the_past(event) else None
         for entry in entries_of(self._recorded(event), self.stamp):
@@ -185,7 +186,7 @@ def must_be_synced(event: Event) -> bool:
             return event.kept
         case Answered():
             return True
-        case TurnEnded() | Rewound() | ShellEnded() | AgentEnded():
+        case TurnEnded() | Rewound() | ShellEnded() | AgentEnded() | WorktreeChanged():
             return True
         case _:
             return False

@@ -19,6 +19,7 @@ from clew.protocol.events import (
     SessionEnded,
     SessionStarted,
     ToolEnded,
+    WorktreeChanged,
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId
 from clew.protocol.state import SessionState, session_state
@@ -158,7 +159,7 @@ class Session:
             part.on(event, agent)
         if agent != MAIN_AGENT:
             return
-        if isinstance(event, PromptAccepted | ToolEnded):
+        if isinstance(event, PromptAccepted | ToolEnded | WorktreeChanged):
             self._follow_place()
         if isinstance(event, DurableEvent):
             self._check_hand_over()

@@ -11,6 +11,7 @@ from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel, Wait
 from clew.protocol.events import (
     Notice,
     OpRejected,
+    PlaceChanged,
     SessionEnded,
     SessionStarted,
     ToolEnded,
@@ -138,6 +139,25 @@ async def test_a_person_moves_it_and_a_resume_goes_on_there(place: Place, repo: 
         await front.until(TurnEnded)
     assert answers(last)[-1].strip() == str(place.project)
     assert (place.project / "a.txt").read_text() == "changed\n"
+
+
+async def test_a_copy_of_the_session_works_in_the_project_and_the_footer_follows(place: Place, repo: Repo) -> None:
+    model = ScriptedModel([Say("one"), Say("two")])
+    async with opened(place.request(model)) as front:
+        await front.submit(SubmitPrompt(content="a"))
+        await front.until(TurnEnded)
+        await front.submit(EnterWorktree(name="one"))
+        moved = await front.until(PlaceChanged)
+        (tree,) = trees(place)
+        assert (moved.cwd, moved.branch) == (str(tree), "clew/one")
+        await front.submit(SubmitPrompt(content="b"))
+        await front.until(TurnEnded, 2)
+    copy = ScriptedModel([pwd(), Say("three")])
+    async with opened(place.request(copy, resume=place.transcript.stem, fork=True)) as front:
+        await front.submit(SubmitPrompt(content="c"))
+        await front.until(TurnEnded)
+        assert front.door.session.journal.main.state.worktree is None
+    assert answers(copy)[-1].strip() == str(place.project)
 
 
 async def test_nobody_moves_it_while_something_runs(place: Place, repo: Repo) -> None:

@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+from collections.abc import Coroutine
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -10,7 +12,7 @@ from clew.config.errors import SettingsError
 from clew.host.part import Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup
 from clew.host.session import EndReason
 from clew.protocol.events import SessionStarted, WorktreeChanged
-from clew.protocol.ops import EnterWorktree, LeaveWorktree
+from clew.protocol.ops import EnterWorktree, LeaveWorktree, Op, SubmitPrompt
 from clew.tools.builtin.enter_worktree import EnterWorktreeTool
 from clew.tools.builtin.exit_worktree import ExitWorktreeTool
 from clew.tools.toolset import LateTools, NoLateTools
@@ -32,9 +34,10 @@ class WorktreePart(Part):
         self._receipt: Receipt | None = None
         self._own: PartSession | None = None
         self._left = ""
+        self._moving = False
         self._was = setup.past.worktree
         wanted = setup.request.worktree
-        if wanted is None and self._was is not None:
+        if wanted is None and self._was is not None and not setup.request.fork:
             wanted = self._was.name
         if wanted is not None and wanted != NONE:
             try:
@@ -83,12 +86,14 @@ class WorktreePart(Part):
         """What people want."""
         return {EnterWorktree: self._enter_op, LeaveWorktree: self._leave_op}
 
+    def objection(self, op: Op) -> str:
+        """Nothing begins while a person has the conversation moved."""
+        busy = self._moving and isinstance(op, SubmitPrompt | EnterWorktree | LeaveWorktree)
+        return "the conversation is about to work in another checkout: try again in a moment" if busy else ""
+
     async def _enter_op(self, op: EnterWorktree) -> Effect:
         self._check_idle()
-        try:
-            words = await self.enter(op.name, changes=op.changes)
-        except ValueError as error:
-            raise OpRefused(str(error)) from error
+        words = await self._moved(self.enter(op.name, changes=op.changes))
         receipt = self._receipt
         assert receipt is not None
         shown = f"the conversation works in {receipt.path} from here on (branch {receipt.branch}). {lacking(receipt)}"
@@ -96,11 +101,17 @@ class WorktreePart(Part):
 
     async def _leave_op(self, op: LeaveWorktree) -> Effect:
         self._check_idle()
+        words = await self._moved(self.exit(remove=op.remove))
+        return lambda: self._tell(words, words)
+
+    async def _moved(self, move: Coroutine[Any, Any, str]) -> str:
+        self._moving = True
         try:
-            words = await self.exit(remove=op.remove)
+            return await move
         except ValueError as error:
             raise OpRefused(str(error)) from error
-        return lambda: self._tell(words, words)
+        finally:
+            self._moving = False
 
     def _check_idle(self) -> None:
         assert self._own is not None
