@@ -128,7 +128,8 @@ def play(seed: int, folder: Path, *, kills: int = 3) -> list[str]:
         (project / "uncommitted.txt").write_text("mine\n")
     remember_trust(home / ".clew", project)
     before = state_of(project)
-    with CheckoutServer(seed, own=own) as server:
+    server = CheckoutServer(seed, own=own)
+    with server:
         env = {
             "PATH": os.environ["PATH"],
             "HOME": str(home),
