@@ -133,7 +133,8 @@ def troubled(argv: list[str], trouble: str, home: Path, chance: random.Random) -
     if trouble == "disk":
         size = max((path.stat().st_size for path in home.glob(".clew/projects/*/*.jsonl")), default=0)
         blocks = (size + chance.choice((2_000, 10_000, 30_000, 60_000))) // 512 + 1
-        return ["/bin/sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh", *argv]
+        # Python itself keeps half a file of byte code where it cannot write all of it, and fails on it ever after.
+        return ["/bin/sh", "-c", f'ulimit -f {blocks}; PYTHONDONTWRITEBYTECODE=1 exec "$@"', "sh", *argv]
     return argv
 
 
