@@ -363,6 +363,14 @@ def lacking(receipt: Receipt) -> str:
     return f"The checkout lacks {count} of the one it was made from."
 
 
+def line_of(receipt: Receipt) -> str:
+    """One checkout, for people."""
+    if receipt.in_use:
+        return f"{receipt.path}: somebody works there ({receipt.owner})"
+    where = f"; saved in {receipt.ref}/head" if receipt.saved else ""
+    return f"{receipt.path}: {receipt.why or 'its process died'}{where}; made from {receipt.root}"
+
+
 def held(state: CheckoutState) -> str:
     """What a checkout holds, in a few words."""
     counted = ((state.commits, "commit"), (len(state.files), "uncommitted file"), (len(state.nested), "repository"))

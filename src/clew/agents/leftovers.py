@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from clew.agents.checkouts import Checkouts, Receipt
+from clew.agents.checkouts import Checkouts, Receipt, line_of
 from clew.agents.child_files import ChildFiles, last_words, spent_in
 from clew.agents.child_run import END_BYTES
 from clew.agents.report import digest, facts_of
@@ -93,14 +93,6 @@ def cleaned(checkouts: Checkouts, name: str) -> tuple[str, ...]:
     if not chosen and wanted != "all":
         raise ValueError(f"there is no checkout {wanted}; /tasks lists them")
     return tuple(checkouts.clean(receipt) for receipt in chosen)
-
-
-def line_of(receipt: Receipt) -> str:
-    """One checkout, for people."""
-    if receipt.in_use:
-        return f"{receipt.path}: somebody works there ({receipt.owner})"
-    where = f"; saved in {receipt.ref}/head" if receipt.saved else ""
-    return f"{receipt.path}: {receipt.why or 'its process died'}{where}; made from {receipt.root}"
 
 
 def age_of(checkouts: Checkouts, receipt: Receipt) -> float:

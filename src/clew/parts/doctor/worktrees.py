@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from clew.agents.checkouts import Checkouts, Receipt
-from clew.agents.leftovers import line_of
+from clew.agents.checkouts import Checkouts, Receipt, line_of
 from clew.parts.doctor.checks import guarded
 from clew.protocol.lookups.place import CheckRow
 from clew.system.home import clew_home
