@@ -7,8 +7,8 @@ from pathlib import Path
 from architecture.sources import MODULES, SOURCE, tree_of
 
 MAX_MODULES = 20
-ONE_FILE_PER_THING = {"commands", "cli/sub", "tui/dialogs"}
-"""Folders that are lists: a slash command, a sub-command, a dialog is one file."""
+ONE_FILE_PER_THING = {"commands", "cli/sub", "tools/builtin", "tui/dialogs"}
+"""Folders that are lists: a slash command, a sub-command, a tool, a dialog is one file."""
 NAMED_TWICE = {"Session", "Prompt", "Options", "Frame"}
 """The SDK's own public names and Textual's widgets, whose names stand in style sheets, beside those of the engine."""
 

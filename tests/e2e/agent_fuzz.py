@@ -2,7 +2,9 @@
 
 `play(seed, folder)` gives what is wrong, as a list of sentences; none means that every run of every child has exactly
 one end in its parent's log, that every end of a background child was told of exactly once, and that each report that
-says completed holds the words that the child said last.
+says completed holds the words that the child said last. In `play_hard` a third of the runs that are killed have no room
+on their disk (a bound on the size of files, which is what a full disk is to a process), a third a clock that jumps by
+hours, back and forth, and the trees are wider. `children` counts those that were started.
 """
 
 import json
@@ -25,13 +27,29 @@ CLEW = str(Path(sys.executable).parent / "clew")
 NODE = re.compile(r"NODE ([0-9.]+)")
 MAX_KILLS = 4
 MAX_DELAY_S = 0.03
+JUMPING = """
+import random, sys, time
+real, chance = time.time, random.Random(int(sys.argv.pop(1)))
+def jumping():
+    jumps = [chance.choice((0, 0, 0, -86400, -3600, 3600, 86400 * 400))] if chance.random() < 0.02 else ()
+    jumping.off = jumps[0] if jumps else jumping.off
+    return real() + jumping.off
+jumping.off = chance.choice((-3600, 0, 3600))
+time.time = jumping
+from clew.cli.entry import main
+sys.exit(main())
+"""
+"""The command with a wall clock that jumps: everything else is as installed."""
+children: Counter[str] = Counter()
+"""How many children were started, over all plays of this process."""
 
 
 class TreeServer(ModelServer):
     """Plays every agent of the tree: what a node does follows from the seed and its path alone."""
 
-    def __init__(self, seed: int, depth: int) -> None:
+    def __init__(self, seed: int, depth: int, width: int = 3) -> None:
         super().__init__([])
+        self._width = width
         self._seed = seed
         self._depth = depth
 
@@ -59,7 +77,7 @@ class TreeServer(ModelServer):
         depth = path.count(".")
         calls: list[Json] = []
         if depth < self._depth:
-            for number in range(chance.choice((0, 1, 2, 3)) if depth else 3):
+            for number in range(chance.choice((0, 1, 2, 3)) if depth else self._width):
                 arguments: Json = {"description": f"node {number}", "prompt": f"NODE {path}.{number}"}
                 if chance.random() < 0.5:
                     arguments["run_in_background"] = True
@@ -69,13 +87,18 @@ class TreeServer(ModelServer):
         return calls
 
 
-def play(seed: int, folder: Path, *, kills: int = MAX_KILLS) -> list[str]:
+def play_hard(seed: int, folder: Path) -> list[str]:
+    """The same with full disks, jumping clocks and wider trees."""
+    return play(seed, folder, hard=True)
+
+
+def play(seed: int, folder: Path, *, kills: int = MAX_KILLS, hard: bool = False) -> list[str]:
     """One tree, to its end."""
-    chance = random.Random(seed)
+    chance, fate = random.Random(seed), random.Random(f"{seed} trouble")
     home, project = folder / "home", folder / "project"
     home.mkdir(parents=True)
     project.mkdir()
-    with TreeServer(seed, depth=chance.choice((1, 2, 3))) as server:
+    with TreeServer(seed, depth=chance.choice((1, 2, 3)), width=fate.choice((3, 8, 16)) if hard else 3) as server:
         env = {
             "PATH": os.environ["PATH"],
             "HOME": str(home),
@@ -86,17 +109,33 @@ def play(seed: int, folder: Path, *, kills: int = MAX_KILLS) -> list[str]:
             "LANG": "C.UTF-8",
         }
         argv = [CLEW, "-p", "NODE 0", "--permission-mode", "bypassPermissions"]
+        full = False
         for number in range(chance.randrange(kills + 1)):
             again = [CLEW, "-c", "-p", f"go on {number}", "--permission-mode", "bypassPermissions"]
             begun = bool(list(home.glob(".clew/projects/*/*.jsonl")))
-            killed(again if begun else argv, project, env, after_requests=server, chance=chance)
+            trouble = fate.choice(("none", "disk", "clock")) if hard else "none"
+            hurt = troubled(again if begun else argv, trouble, home, fate)
+            killed(hurt, project, env, after_requests=server, chance=chance)
+            full = full or trouble == "disk"
         begun = bool(list(home.glob(".clew/projects/*/*.jsonl")))
         last = [CLEW, "-c", "-p", "the end", "--permission-mode", "bypassPermissions"] if begun else argv
         done = subprocess.run(last, cwd=project, env=env, capture_output=True, timeout=HANG_S, check=False)
     problems = (
         [] if done.returncode == 0 else [f"the last run ended with {done.returncode}: {done.stderr.decode()[-500:]}"]
     )
-    return [*problems, *wrong_in(home)]
+    return [*problems, *wrong_in(home, full=full)]
+
+
+def troubled(argv: list[str], trouble: str, home: Path, chance: random.Random) -> list[str]:
+    """The same command with a disk that takes little more, or with a clock that jumps."""
+    if trouble == "clock":
+        return [sys.executable, "-c", JUMPING, str(chance.randrange(1_000_000)), *argv[1:]]
+    if trouble == "disk":
+        size = max((path.stat().st_size for path in home.glob(".clew/projects/*/*.jsonl")), default=0)
+        blocks = (size + chance.choice((2_000, 10_000, 30_000, 60_000))) // 512 + 1
+        # Python itself keeps half a file of byte code where it cannot write all of it, and fails on it ever after.
+        return ["/bin/sh", "-c", f'ulimit -f {blocks}; PYTHONDONTWRITEBYTECODE=1 exec "$@"', "sh", *argv]
+    return argv
 
 
 def killed(
@@ -114,9 +153,13 @@ def killed(
     process.wait()
 
 
-def wrong_in(home: Path) -> list[str]:
-    """What the logs of a session that has settled must not hold, or must and do not."""
-    (main,) = home.glob(".clew/projects/*/*.jsonl")
+def wrong_in(home: Path, *, full: bool = False) -> list[str]:
+    """What the logs of a session that has settled must not hold, or must and do not. `full`: its disk was full at
+    times, so the log of a child may lack what its parent's has."""
+    found = list(home.glob(".clew/projects/*/*.jsonl"))
+    if len(found) != 1:
+        return [f"there are {len(found)} logs of conversations"]
+    (main,) = found
     logs = {"main": lines_of(main)}
     for path in main.with_suffix("").glob("subagents/agent-*.jsonl"):
         logs[path.stem.removeprefix("agent-")] = lines_of(path)
@@ -138,10 +181,13 @@ def wrong_in(home: Path) -> list[str]:
         if (ended - started) or (settled and told != owed) or (told - owed):
             problems.append(f"{agent}: owed {dict(owed)}, told {dict(told)}")
         for event in ends:
+            if full and not last_words(logs.get(event["child"], [])):
+                continue
             if event["child"] not in logs:
                 problems.append(f"{event['child']} has no transcript")
             elif event["standing"] == "completed" and event["result"] != last_words(logs[event["child"]]):
                 problems.append(f"{event['child']} is said to have reported {event['result']!r}")
+        children[home.parent.parent.name] += len(started)
     return problems
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from e2e.agent_fuzz import play
+from e2e.agent_fuzz import play, play_hard
 from e2e.command import CLEW, Place, Serve, until
 
 MAX_FIRST_REQUEST_BYTES = 14_000
@@ -149,8 +149,13 @@ def test_a_run_that_is_told_to_end_while_only_children_work_ends(serve: Serve) -
 
 @pytest.mark.parametrize("seed", [158, 181, 3])
 def test_a_tree_of_agents_killed_at_random_moments_tells_every_outcome_once(seed: int, tmp_path: Path) -> None:
-    """`make soak ARGS="--agents 200"` plays more; these found a child without a log and a notice that came too late."""
+    """`make soak ARGS="--agents 1000"` plays more; these found a child without a log and a notice that was too late."""
     assert play(seed, tmp_path) == []
+
+
+@pytest.mark.parametrize("seed", [103, 107])
+def test_the_same_holds_with_full_disks_and_clocks_that_jump(seed: int, tmp_path: Path) -> None:
+    assert play_hard(seed, tmp_path) == []
 
 
 def test_the_stream_tells_of_agents_as_programs_know_it(serve: Serve) -> None:

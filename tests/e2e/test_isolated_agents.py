@@ -7,9 +7,12 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from clew.host.workspace import remember_trust
 from e2e.command import Place, Serve, until
 from e2e.test_agents import agent, at_work_on, told
+from e2e.worktree_fuzz import play
 
 
 def git(project: Path, *words: str) -> str:
@@ -125,6 +128,12 @@ def test_without_a_repository_no_isolated_agent_is_started_and_the_words_say_why
     assert place.run("-p", "go").code == 0
     assert "in no git repository" in server.requests[-1].raw.decode()
     assert list(told(place, "agent.started")) == []
+
+
+@pytest.mark.parametrize("seed", [5, 7, 1003])
+def test_checkouts_killed_at_random_moments_leak_nothing_and_lose_nothing(seed: int, tmp_path: Path) -> None:
+    """`make soak ARGS="--worktrees 1000"` plays more."""
+    assert play(seed, tmp_path / "place") == []
 
 
 def test_doctor_lists_what_agents_left_and_cleans_it_when_asked(serve: Serve) -> None:

@@ -5,7 +5,9 @@ Sessions with an odd seed change their view in between: compaction, clearing, sn
 `--long 1000` makes one session of so many requests in a small window instead.
 `--headless 1000` makes so many runs of `clew -p` with random faults: one result each, no hang, no process left behind.
 `--recaps 200` makes so many sessions of random work, some of them killed, and holds their recaps against the disk.
-`--agents 200` makes so many trees of child agents, killed with -9 at random moments: every outcome exactly once.
+`--agents 1000` makes trees of child agents until so many were started, killed with -9 at random moments, with full
+disks and clocks that jump: every outcome exactly once.
+`--worktrees 1000` makes so many lives of checkouts of agents and conversations, killed too: none leaks, no work lost.
 `--front-ends 200` makes so many sessions with two agents and two front ends in two processes, with random faults.
 """
 
@@ -22,7 +24,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from e2e.agent_fuzz import play as play_agents
+from e2e import agent_fuzz, worktree_fuzz
 from e2e.compaction_long import long_session
 from e2e.conversation_fuzz import play
 from e2e.conversation_plan import Plan, make_plan, make_view_plan
@@ -45,10 +47,11 @@ def main() -> int:
     parser.add_argument("--headless", type=int, default=0, metavar="RUNS", help="runs of `clew -p` instead")
     parser.add_argument("--recaps", type=int, default=0, metavar="SESSIONS", help="recaps against the disk instead")
     parser.add_argument("--front-ends", type=int, default=0, metavar="SESSIONS", help="two agents, two front ends")
-    parser.add_argument("--agents", type=int, default=0, metavar="TREES", help="trees of child agents instead")
+    parser.add_argument("--agents", type=int, default=0, metavar="CHILDREN", help="trees of child agents instead")
+    parser.add_argument("--worktrees", type=int, default=0, metavar="LIVES", help="lives of checkouts instead")
     args = parser.parse_args()
-    count = args.headless or args.recaps or args.front_ends or args.agents or args.sessions
-    what = "runs" if args.headless else "recaps" if args.recaps else "sessions"
+    count = args.headless or args.recaps or args.front_ends or args.agents or args.worktrees or args.sessions
+    what = "runs" if args.headless else "recaps" if args.recaps else "lives" if args.worktrees else "sessions"
     print(f"seed {args.seed}, {count} {what}, {args.jobs} at once", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="clew-soak-"))
     if args.long:
@@ -62,17 +65,46 @@ def main() -> int:
     if args.front_ends:
         tell, play_one = told_front_ends, play_in_folder
     if args.agents:
-        tell, play_one = told_tree, play_agents
+        return counted(args, folder, agent_fuzz.play_hard, agent_fuzz.children, "children", "tell every outcome once")
+    if args.worktrees:
+        good = "leave nothing behind and lose no work"
+        return counted(args, folder, worktree_fuzz.play, worktree_fuzz.lives, "lives of checkouts", good)
     started = time.monotonic()
     bad = play_all(range(args.seed, args.seed + count), args.jobs, folder, tell, play_one, keep=args.keep)
     took_s = time.monotonic() - started
     good = "have one result, and leave nothing behind" if args.headless else "go on as they were"
     good = "say what is so" if args.recaps else "answer every ask once" if args.front_ends else good
-    good = "tell every outcome once" if args.agents else good
     print(f"{count - len(bad)} of {count} {what} {good}; {took_s:.0f} s; failing seeds: {sorted(bad) or 'none'}")
     if bad and args.keep:
         print(f"kept in {folder}")
     else:
+        shutil.rmtree(folder, ignore_errors=True)
+    return 1 if bad else 0
+
+
+def counted(
+    args: argparse.Namespace,
+    folder: Path,
+    play_one: Callable[[int, Path], list[str]],
+    made: Counter[str],
+    what: str,
+    good: str,
+) -> int:
+    """Play seed after seed until so many things were made in them."""
+    started, first, bad = time.monotonic(), args.seed, list[int]()
+    wanted = args.agents or args.worktrees
+    while made.total() < wanted:
+        seeds = range(first, first + 10 * args.jobs)
+        bad += play_all(seeds, args.jobs, folder, told_tree, play_one, keep=args.keep)
+        first = seeds.stop
+        print(f"{made.total()} {what}, {first - args.seed} sessions, {time.monotonic() - started:.0f} s", flush=True)
+    took_s = time.monotonic() - started
+    sessions = first - args.seed
+    print(
+        f"{made.total()} {what} in {sessions} sessions: {sessions - len(bad)} sessions {good}; {took_s:.0f} s; "
+        f"failing seeds: {sorted(bad) or 'none'}"
+    )
+    if not (bad and args.keep):
         shutil.rmtree(folder, ignore_errors=True)
     return 1 if bad else 0
 

@@ -5,7 +5,15 @@ from typing import Any
 from clew.protocol.events import AgentStarted, Envelope, OpAccepted, OpRejected, TaskEnded, TaskRow
 from clew.protocol.ids import AgentId, OpId, TaskId
 from clew.protocol.lookups.base import Lookup
-from clew.protocol.lookups.tasks import ClearTasks, ListTasks, ShowTask, StopTask, TaskShown, TasksListed
+from clew.protocol.lookups.tasks import (
+    CleanWorktrees,
+    ClearTasks,
+    ListTasks,
+    ShowTask,
+    StopTask,
+    TaskShown,
+    TasksListed,
+)
 from clew.protocol.ops import MessageAgent, SendToBackground
 from clew.protocol.standing import Standing
 from clew.tui.dialogs.registry import DialogContext, dialog_for, opens
@@ -240,3 +248,30 @@ async def test_b_in_the_list_moves_whatever_is_waited_for_to_the_background() ->
         assert "Not possible: nothing runs" in lab.text()
         await lab.tell(over())
         assert "b moves" not in lab.text()
+
+
+async def test_a_checkout_that_was_left_is_listed_looked_at_and_removed() -> None:
+    left = TaskRow(
+        task_id=TaskId("worktree:a1"),
+        kind="worktree",
+        title="/w/a1: 1 commit; saved in refs/clew/a1/head",
+        standing=Standing.COMPLETED,
+        tail=("1.2 MB, 3 days old",),
+    )
+    app = host(TasksListed(tasks=(ENDED, left)))
+    async with app.run_test(size=(90, 24)) as pilot:
+        await pilot.pause()
+        assert "checkout that was left" in "\n".join(app.rows())
+        await pilot.press("w", "o", "r", "k", "enter")
+        asked = last(app)
+        assert isinstance(asked, ShowTask)
+        app.answer(TaskShown(task=left, output="Kept because: 1 commit"))
+        await pilot.pause()
+        assert "Kept because" in "\n".join(app.rows())
+        await pilot.press("c")
+        assert last(app) == CleanWorktrees(name="worktree:a1")
+        app.answer(TasksListed(tasks=(ENDED,)))
+        await pilot.pause()
+        shown = "\n".join(app.rows())
+        assert "worktree:a1" not in shown
+        assert "bash_2" in shown

@@ -7,7 +7,8 @@ command sees nothing of `$CLEW_HOME` itself. A receipt is written before its che
 import contextlib
 import fcntl
 import os
-from collections.abc import Generator
+import re
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +25,8 @@ from clew.system.sandbox.policy import remove_tree
 from clew.transcript.log.lease import Owner, this_process
 
 REFS = "refs/clew"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+"""What a person may call a checkout: it is a file name and part of a ref."""
 
 
 class Receipt(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -42,6 +45,10 @@ class Receipt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The process that works with it; `kept` ones have none."""
     why: str = ""
     """Of a kept one: what it holds, or why nobody could tell."""
+    carried: str = ""
+    """The commit of the uncommitted changes that it began with; empty: it began with its base."""
+    lacking: int = 0
+    """Uncommitted changes of the repository's own checkout that it began without."""
     saved: bool = False
     """Of a kept one: all that it held when its agent ended is in the repository."""
 
@@ -64,6 +71,8 @@ class Settled(Struct, frozen=True, kw_only=True):
     """Where it stays; empty: it is gone."""
     ref: str = ""
     """Where in the repository its work is; empty: there is none, or it could not be saved."""
+    carried: str = ""
+    """The commit that its work begins after, where it began with uncommitted changes of the repository's checkout."""
 
 
 class Checkouts:
@@ -74,9 +83,19 @@ class Checkouts:
         self._trees = Path(f"{os.path.realpath(home)}-worktrees")
         self._search_path = search_path
 
-    def make(self, agent: AgentId, session: str, root: Path, *, base: str = "") -> Receipt:
-        """A new checkout of what the repository around `root` has checked out, or of `base`. Raises ValueError, in
-        words for the model, and then nothing of it is left."""
+    def make(
+        self,
+        agent: AgentId,
+        session: str,
+        root: Path,
+        *,
+        base: str = "",
+        changes: bool = False,
+        withheld: Callable[[str], bool] | None = None,
+    ) -> Receipt:
+        """A new checkout of what the repository around `root` has checked out, or of `base`. `changes`: with what is
+        uncommitted there, but for files that are `withheld`. Raises ValueError, in words for the model, and then
+        nothing of it is left."""
         self.recover()
         try:
             borrower = self._borrower(root)
@@ -86,7 +105,7 @@ class Checkouts:
             path = self._trees / agent
             if os.path.lexists(path):
                 raise CheckoutProblem(f"{path} is there already")
-            base = base or borrower.head()
+            again, base = bool(base), base or borrower.head()
         except CheckoutProblem as error:
             raise ValueError(f"a checkout of its own cannot be had: {error}") from error
         receipt = Receipt(
@@ -103,6 +122,8 @@ class Checkouts:
             private_dir(self._trees)
             self._write(receipt)
             borrower.make(Path(receipt.path), branch=receipt.branch, base=base)
+            if not again:
+                receipt = carrying(borrower, receipt, changes=changes, withheld=withheld)
             return self._write(replace(receipt, state="ready"))
         except (CheckoutProblem, OSError) as error:
             with contextlib.suppress(OSError):
@@ -113,53 +134,90 @@ class Checkouts:
         """The checkout of an agent that goes on: the one it left, or, where that is gone, a new one with what was saved
         of it. Raises ValueError."""
         known = self.find(agent)
+        if known is not None and known.in_use and known.owner.pid != os.getpid():
+            raise ValueError(f"another process works in its checkout ({known.owner})")
         if known is not None and known.state in ("ready", "kept") and os.path.isdir(known.path):
             try:
                 return self._write(replace(known, state="ready", owner=this_process("clew"), why="", saved=False))
             except OSError as error:
                 raise ValueError(f"its checkout {known.path} cannot be used: {error}") from error
-        saved = ""
+        saved, carried = "", ""
         with contextlib.suppress(CheckoutProblem, OSError):
             if known is not None:
                 self._remove(known)
-            saved = self._borrower(root).commit(f"{REFS}/{agent}/head")
-        return self.make(agent, session, root, base=saved)
+            borrower = self._borrower(root)
+            saved, carried = (borrower.commit(f"{REFS}/{agent}/{name}") for name in ("head", "carried"))
+        made = self.make(agent, session, root, base=saved)
+        return self._write(replace(made, carried=carried)) if carried else made
 
-    def settle(self, receipt: Receipt) -> Settled:
-        """Its agent has ended: an unchanged checkout goes, with its branch; any other one stays, and its work is saved
-        in the repository besides."""
+    def open(
+        self,
+        name: str,
+        session: str,
+        root: Path,
+        *,
+        changes: bool = False,
+        withheld: Callable[[str], bool] | None = None,
+    ) -> Receipt:
+        """The checkout of this name for a conversation: the one that was kept, one with what was saved of it, or a new
+        one. Raises ValueError, in words for a person, for a bad name and for one that somebody works in."""
+        if not NAME.fullmatch(name) or name.endswith((".lock", ".")) or ".." in name:
+            raise ValueError(f"{name!r} is no name for a worktree: letters, digits, '-', '_' and '.', at most 60")
+        self.recover()
+        known = self.find(AgentId(name))
+        if known is not None and known.root != os.path.realpath(root):
+            raise ValueError(f"there is a worktree {name} already, made from {known.root}; give another name")
+        if known is not None and known.in_use:
+            raise ValueError(f"somebody works in the worktree {name} already ({known.owner}); give another name")
+        if known is not None or self._saved(name, root):
+            return self.again(AgentId(name), session, root)
+        return self.make(AgentId(name), session, root, changes=changes, withheld=withheld)
+
+    def release(self, receipt: Receipt) -> None:
+        """Nobody works in it here any more, and another process goes on with it as it is."""
+        with contextlib.suppress(OSError):
+            self._write(replace(receipt, state="kept", why="handed over to another process"))
+
+    def settle(self, receipt: Receipt, *, keep: bool = False) -> Settled:
+        """Its agent has ended: an unchanged checkout goes, with its branch, unless it is to be kept; any other one
+        stays, and its work is saved in the repository besides."""
         try:
             if not os.path.isdir(receipt.path):
                 self._forget(receipt)
                 return Settled(words=f"Its checkout {receipt.path} was removed by somebody else while it worked.")
             borrower = self._borrower(Path(receipt.root))
-            state = borrower.examine(Path(receipt.path), base=receipt.base)
-            if state.unchanged and not borrower.commit(f"{receipt.ref}/head"):
+            state = borrower.examine(Path(receipt.path), base=receipt.base, carried=receipt.carried)
+            if state.unchanged and not keep and not borrower.commit(f"{receipt.ref}/head"):
                 self._remove(receipt)
                 return Settled(words="It changed nothing in its checkout, which is gone.")
-            borrower.save(Path(receipt.path), base=receipt.base, ref=receipt.ref)
+            borrower.save(Path(receipt.path), base=receipt.base, ref=receipt.ref, carried=receipt.carried)
             if state.nested:
                 raise CheckoutProblem(f"it holds repositories of its own ({', '.join(state.nested[:5])})")
-            self._write(replace(receipt, state="kept", why=held(state), saved=True))
+            empty = state.unchanged and not borrower.commit(f"{receipt.ref}/head")
+            self._write(
+                replace(receipt, state="kept", why="nothing was changed" if empty else held(state), saved=not empty)
+            )
+            if empty:
+                return Settled(
+                    words=f"Nothing was changed in the checkout; it stays at {receipt.path}.", path=receipt.path
+                )
         except (CheckoutProblem, OSError) as error:
             with contextlib.suppress(OSError):  # a full disk: the next process tries again
                 self._write(replace(receipt, state="kept", why=f"not saved: {error}"))
             words = f"Its checkout stays at {receipt.path}, branch {receipt.branch}; it could not be saved: {error}."
             return Settled(words=words, path=receipt.path)
-        words = (
-            f"Its work is in {receipt.ref}/head ({held(state)}; base {receipt.base[:12]}): look with git diff "
-            f"{receipt.base[:12]} {receipt.ref}/head, take it with git merge {receipt.ref}/head. Nothing of it is in "
-            f"this checkout yet. Its own checkout stays at {receipt.path}."
+        return Settled(
+            words=way_back(receipt, state), path=receipt.path, ref=f"{receipt.ref}/head", carried=receipt.carried
         )
-        return Settled(words=words, path=receipt.path, ref=f"{receipt.ref}/head")
 
     def left_by(self, agent: AgentId) -> Settled:
         """What an agent left whose process died; it is settled now, if it was not."""
-        self.recover()
+        self.recover(agent)
         known = self.find(agent)
         if known is None:
             return Settled(words="")
-        return Settled(words=known.why, path=known.path, ref=f"{known.ref}/head" if known.saved else "")
+        ref = f"{known.ref}/head" if known.saved else ""
+        return Settled(words=known.why, path=known.path, ref=ref, carried=known.carried if ref else "")
 
     def clean(self, receipt: Receipt) -> str:
         """Remove a checkout that nobody works with, once all that it holds is in the repository. What was done."""
@@ -171,7 +229,7 @@ class Checkouts:
                 return f"{receipt.path}: removed what was left of it"
             try:
                 borrower = self._borrower(Path(receipt.root))
-                state = borrower.save(Path(receipt.path), base=receipt.base, ref=receipt.ref)
+                state = borrower.save(Path(receipt.path), base=receipt.base, ref=receipt.ref, carried=receipt.carried)
             except (CheckoutProblem, OSError) as error:
                 return f"{receipt.path}: stays, because it could not be saved: {error}"
             if state.nested:
@@ -182,9 +240,11 @@ class Checkouts:
                 f"its work is in {receipt.ref}/head" if saved else "it was unchanged"
             )
 
-    def recover(self) -> None:
-        """Finish what dead processes left half done: what was being made or removed goes, the rest is settled."""
+    def recover(self, only: AgentId | None = None) -> None:
+        """Finish what dead processes left half done, or what is left of `only` one agent: what was being made or
+        removed goes, the rest is settled."""
         left = [receipt for receipt in self.all() if receipt.state != "kept" and not receipt.in_use]
+        left = [receipt for receipt in left if only is None or receipt.agent == only]
         if not left:
             return
         with self._alone():
@@ -197,6 +257,13 @@ class Checkouts:
                         self.settle(now)
                     else:
                         self._remove(now)
+
+    def _saved(self, name: str, root: Path) -> bool:
+        """Whether the repository has work of a checkout of this name."""
+        try:
+            return bool(self._borrower(root).commit(f"{REFS}/{name}/head"))
+        except CheckoutProblem:
+            return False
 
     def find(self, agent: AgentId) -> Receipt | None:
         """The receipt of an agent."""
@@ -223,8 +290,12 @@ class Checkouts:
             raise CheckoutProblem("there is no git program")
         return Borrower(program, repository)
 
+    def receipt_path(self, receipt: Receipt) -> Path:
+        """The file of a receipt."""
+        return self._receipts / f"{receipt.agent}.json"
+
     def _write(self, receipt: Receipt) -> Receipt:
-        replace_private(self._receipts / f"{receipt.agent}.json", msgspec.json.encode(receipt) + b"\n")
+        replace_private(self.receipt_path(receipt), msgspec.json.encode(receipt) + b"\n")
         return receipt
 
     def _remove(self, receipt: Receipt) -> None:
@@ -235,7 +306,7 @@ class Checkouts:
 
     def _forget(self, receipt: Receipt) -> None:
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(self._receipts / f"{receipt.agent}.json")
+            os.unlink(self.receipt_path(receipt))
 
     @contextlib.contextmanager
     def _alone(self) -> Generator[None]:
@@ -255,8 +326,53 @@ def seen_places(receipt: Receipt) -> tuple[str, ...]:
     return (str(repository.common_dir),) if repository is not None else ()
 
 
+def carrying(borrower: Borrower, receipt: Receipt, *, changes: bool, withheld: Callable[[str], bool] | None) -> Receipt:
+    """The receipt of a new checkout with the uncommitted changes that it was given, or their number where it was not.
+    Raises CheckoutProblem where they are wanted and cannot be had."""
+    path = Path(receipt.path)
+    try:
+        found = borrower.uncommitted(path, withheld=withheld)
+    except CheckoutProblem:
+        if changes:
+            raise
+        return receipt
+    if not changes or not found.names:
+        return replace(receipt, lacking=len(found.names) + len(found.kept_back))
+    return replace(receipt, carried=borrower.carry(path, found), lacking=len(found.kept_back))
+
+
+def way_back(receipt: Receipt, state: CheckoutState) -> str:
+    """How the work of a checkout comes into the repository's own, in words for whoever takes it."""
+    start = receipt.carried or receipt.base
+    take = f"git merge {receipt.ref}/head"
+    if receipt.carried:
+        take = f"git diff --binary {receipt.carried[:12]} {receipt.ref}/head | git apply"
+    began = f"the uncommitted changes it began with are the commit {receipt.carried[:12]}; " if receipt.carried else ""
+    return (
+        f"Its work is in {receipt.ref}/head ({held(state)}; {began}base {receipt.base[:12]}): look with git diff "
+        f"{start[:12]} {receipt.ref}/head, take it with {take}. Nothing of it is in this checkout yet. Its own "
+        f"checkout stays at {receipt.path}."
+    )
+
+
+def lacking(receipt: Receipt) -> str:
+    """What a checkout began without, as a sentence; empty: nothing, as far as is known."""
+    if not receipt.lacking:
+        return ""
+    count = f"{receipt.lacking} uncommitted change{'s' * (receipt.lacking != 1)}"
+    return f"The checkout lacks {count} of the one it was made from."
+
+
+def line_of(receipt: Receipt) -> str:
+    """One checkout, for people."""
+    if receipt.in_use:
+        return f"{receipt.path}: somebody works there ({receipt.owner})"
+    where = f"; saved in {receipt.ref}/head" if receipt.saved else ""
+    return f"{receipt.path}: {receipt.why or 'its process died'}{where}; made from {receipt.root}"
+
+
 def held(state: CheckoutState) -> str:
     """What a checkout holds, in a few words."""
     counted = ((state.commits, "commit"), (len(state.files), "uncommitted file"), (len(state.nested), "repository"))
     words = [f"{count} {name}{'s' * (count != 1)}" for count, name in counted if count]
-    return ", ".join(words) or "nothing new"
+    return ", ".join(words) or "saved before"

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from clew.agents.checkouts import Receipt, seen_places
+from clew.agents.checkouts import Receipt, lacking, seen_places
 from clew.agents.child_files import ChildFiles, past_state
 from clew.agents.definitions.prompts import child_prompt
 from clew.agents.forking import FORK, NotForForks, inherited
@@ -121,9 +121,11 @@ def place_words(checkout: Receipt | None) -> tuple[str, ...]:
     """What an isolated child is told of its checkout, against what its parent's prompt says of the directory."""
     if checkout is None:
         return ()
+    began = "with what was uncommitted there as its last commit" if checkout.carried else ""
+    began = began or (lacking(checkout).lower().rstrip(".") if checkout.lacking else "where nothing was uncommitted")
     words = (
         f"# Your checkout\nYou work in {checkout.path}, a checkout of your own (branch {checkout.branch}, made from "
-        f"{checkout.root} at {checkout.base[:12]}, without what was uncommitted there). Where you are told of a path "
+        f"{checkout.root} at {checkout.base[:12]}, {began}). Where you are told of a path "
         f"below {checkout.root}, use the same path below {checkout.path}: the rest is read-only to you. Commit your "
         "work on your branch; it is taken over from there."
     )

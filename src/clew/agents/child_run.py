@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from clew.agents.budget import used_by
-from clew.agents.checkouts import Receipt, Settled
+from clew.agents.checkouts import Receipt, Settled, lacking
 from clew.agents.child_files import last_words
 from clew.agents.report import digest, facts_of, result_of
 from clew.agents.runner import AgentBody, AgentRunner, AgentSpec
@@ -126,6 +126,11 @@ class ChildRun:
     def output_file(self) -> str:
         """Its transcript."""
         return str(self._children.files.transcript(self.agent) or "")
+
+    @property
+    def place_note(self) -> str:
+        """What its parent should know of the checkout that it works in; empty: nothing."""
+        return lacking(self.checkout) if self.checkout is not None else ""
 
     def begin(self, prompt: Prompt) -> None:
         """Go to work as soon as there is a place."""
@@ -327,8 +332,10 @@ class ChildRun:
             output_file=self.output_file,
             worktree=left.path,
             work_ref=left.ref,
+            carried=left.carried,
             unheld=unheld,
             team=self.errand.team,
         )
-        self._left_behind = f"{left.words}{UNHELD if unheld else ''}"
+        note = f" {self.place_note}" if self.place_note else ""
+        self._left_behind = f"{left.words}{note}{UNHELD if unheld else ''}"
         return self.ended

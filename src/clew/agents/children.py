@@ -14,22 +14,17 @@ from clew.agents.child_body import child_body
 from clew.agents.child_files import AgentMeta, ChildFiles, last_words
 from clew.agents.child_run import ChildRun, Errand
 from clew.agents.forking import DIRECTIVE, FORK
-from clew.agents.lost import lost_end
+from clew.agents.leftovers import cleaned, end_of_lost, leftover_rows, leftover_words
 from clew.agents.outbox import Outbox
-from clew.agents.report import escaped, short
 from clew.agents.runner import COORDINATOR, AgentRunner, AgentSpec
 from clew.agents.slots import Slots
+from clew.agents.talking import Talking, asked
 from clew.engine.turn import Notices, Prompt
 from clew.llm.errors import LLMError
-from clew.protocol.events import (
-    AgentChanged,
-    AgentStarted,
-    Envelope,
-    PromptAccepted,
-    TurnEnded,
-)
-from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, PromptId, new_uuid
+from clew.protocol.events import AgentChanged, AgentStarted, Envelope, PromptAccepted, TaskRow, TurnEnded
+from clew.protocol.ids import MAIN_AGENT, AgentId, CallId
 from clew.protocol.standing import Standing
+from clew.tools.base import Isolation
 from clew.transcript.log.stamp import utc_now
 
 if TYPE_CHECKING:
@@ -58,6 +53,8 @@ class Children:
             lambda words: self.session.notice("warning", words, code="log"),
         )
         self._runs: dict[AgentId, ChildRun] = {}
+        self.talk = Talking(self, factory)
+        """Who talks to a child that is being opened waits for that."""
         self._closed = False
         self._session_id = factory.session.started.session_id
         self.checkouts = Checkouts(factory.shared.place.home, search_path=factory.shared.place.env.get("PATH", ""))
@@ -133,7 +130,7 @@ class Children:
         self.files.keep(runner.agent.id, meta)
         return self._begin(runner, spec, errand, asked(prompt), checkout)
 
-    async def checkout(self, parent: AgentId, *, fork: bool = False) -> Receipt:
+    async def checkout(self, parent: AgentId, isolation: Isolation = "worktree", *, fork: bool = False) -> Receipt:
         """A checkout for a child that is about to be started. Raises ValueError."""
         if fork:
             raise ValueError("a fork works in its parent's directory: start another agent for work in a checkout")
@@ -143,9 +140,17 @@ class Children:
             raise ValueError("a checkout of its own cannot be had: the user does not trust this project")
         self._check(parent, "")
         agent = AgentId(os.urandom(8).hex())
-        return await asyncio.to_thread(self.checkouts.make, agent, self._session_id, self._factory.shared.place.root)
+        shared, changes = self._factory.shared, isolation == "worktree+changes"
+        return await asyncio.to_thread(
+            self.checkouts.make,
+            agent,
+            self._session_id,
+            shared.place.root,
+            changes=changes,
+            withheld=lambda path: not shared.may_read(path),
+        )
 
-    def reopen(
+    async def reopen(
         self,
         agent: AgentId,
         prompt: str,
@@ -167,13 +172,17 @@ class Children:
         self._factory.check(spec)
         above = self._factory.body(parent)
         root = self._factory.shared.place.root
-        checkout = self.checkouts.again(agent, self._session_id, root) if meta.isolated else None
+        checkout = None
+        if meta.isolated:
+            checkout = await asyncio.to_thread(self.checkouts.again, agent, self._session_id, root)
         try:
             factory, files, model = self._factory, self.files, meta.model
             body = child_body(
                 factory, files, spec, above, model=model, past=past, agent=agent, checkout=checkout, team=meta.team
             )
         except LLMError as error:
+            if checkout is not None:
+                await asyncio.to_thread(self.checkouts.settle, checkout)
             raise ValueError(f"the agent {agent} cannot go on: {error}") from error
         runner = self._factory.make(spec, body=body)
         path = self.files.transcript(agent)
@@ -243,6 +252,20 @@ class Children:
         run.begin(prompt)
         return run
 
+    # What is left.
+
+    async def leftovers(self) -> tuple[TaskRow, ...]:
+        """Checkouts that nobody works in, of every session of the user."""
+        return await asyncio.to_thread(leftover_rows, self.checkouts)
+
+    async def leftover(self, name: str) -> tuple[TaskRow, str] | None:
+        """One of them, with words about it; None: there is none of this id."""
+        return await asyncio.to_thread(leftover_words, self.checkouts, name)
+
+    async def clean(self, name: str) -> tuple[str, ...]:
+        """Save and remove one, or `all`; what became of each. Raises ValueError."""
+        return await asyncio.to_thread(cleaned, self.checkouts, name)
+
     # Finding.
 
     def spec(self, kind: str) -> AgentSpec:
@@ -279,43 +302,6 @@ class Children:
         run = self._runs.get(agent)
         return run.text() if run is not None else last_words(self.files.past(agent).chain)
 
-    # Talking.
-
-    def message(self, wanted: str, text: str, *, sender: AgentId) -> tuple[AgentId, str]:
-        """Data from one agent to another: it joins at the next step of one that works, and goes on with one that has
-        ended. Who got it, and what happens now. Raises ValueError with the reason why nobody did."""
-        agent = AgentId("main") if wanted in ("main", "parent") and sender != MAIN_AGENT else self.files.find(wanted)
-        if wanted == "parent" and (own := self._runs.get(sender)) is not None:
-            agent = own.parent
-        if agent == sender:
-            raise ValueError("an agent does not write to itself")
-        name = self._called(sender)
-        words = f'<agent-message from="{escaped(name)}">\n{escaped(text)}\n</agent-message>'
-        runner = self._factory.find_runner(agent)
-        if runner is not None and not runner.closed:
-            if agent == MAIN_AGENT:
-                self.session.notice("info", f"the agent {name} wrote to the conversation: {short(text)}", code="agent")
-            runner.submit(asked(words))
-            return agent, "it reads this before its next step"
-        self.reopen(agent, words, parent=sender)
-        return agent, "it had ended and goes on in the background from its log; you are told when it is done"
-
-    def say(self, wanted: str, text: str) -> AgentId:
-        """Words of a person to a child. One that has ended goes on from its log; its parent is told nothing, because
-        the person hears it. Raises ValueError with the reason why nobody got them."""
-        agent = self.files.find(wanted)
-        runner = self._factory.find_runner(agent)
-        if runner is not None and not runner.closed:
-            runner.submit(Prompt(content=text, prompt_id=PromptId(new_uuid()), origin="user"))
-        else:
-            self.refusal = ""
-            self.reopen(agent, text, parent=MAIN_AGENT, background=False)
-        return agent
-
-    def _called(self, agent: AgentId) -> str:
-        run = self._runs.get(agent)
-        return "main" if run is None else run.errand.name or run.agent
-
     # Ending.
 
     async def end(self, run: ChildRun) -> None:
@@ -346,7 +332,7 @@ class Children:
         lost = [row for row in state.tasks if row.kind == "agent" and row.lost]
         for row in lost:
             if AgentId(row.task_id) not in self._runs:
-                self.session.publish(lost_end(row, self.files, self.checkouts), agent=agent)
+                self.session.publish(end_of_lost(self.files, self.checkouts, row), agent=agent)
 
     def close(self) -> None:
         """The session is about to end: nothing new is started, nobody is woken."""
@@ -385,8 +371,3 @@ class Children:
         if standing.open and standing != run.standing:
             run.standing = standing
             self._factory.session.publish(AgentChanged(child=run.agent, standing=standing), agent=run.parent)
-
-
-def asked(prompt: str) -> Prompt:
-    """The words with which a run begins."""
-    return Prompt(content=prompt, prompt_id=PromptId(new_uuid()), origin="agent")

@@ -311,7 +311,7 @@ class CallPort:
         kind = order.kind or (WORKER if delegated else "")
         spec = children.spec("fork") if order.fork else self._factory.spec(kind)
         shares = bool(self._factory.body(self._agent).tools.session.checkout)
-        isolated = order.isolated or (spec.isolation == "worktree" and not shares)
+        isolation = order.isolation or (spec.isolation if not shares else "")
         return children.start(
             spec,
             prompt,
@@ -321,7 +321,7 @@ class CallPort:
             background=order.background or spec.background or delegated,
             name=order.name,
             model=order.model,
-            checkout=await children.checkout(self._agent, fork=order.fork) if isolated else None,
+            checkout=await children.checkout(self._agent, isolation, fork=order.fork) if isolation else None,
         )
 
     def meant(self, order: ChildOrder) -> tuple[str, str]:
@@ -362,7 +362,7 @@ class CallPort:
             raise ValueError(f"{wanted!r} is no address: use the bare name or id of an agent")
         if wanted == "*":
             raise ValueError(f"nobody is meant by *: {NO_TEAM}")
-        agent, what = self._factory.children.message(wanted, text, sender=self._agent)
+        agent, what = await self._factory.children.talk.message(wanted, text, sender=self._agent)
         return f"Delivered to {agent}: {what}."
 
     def words_of(self, agent: AgentId) -> str:

@@ -1,10 +1,13 @@
-"""One agent's log: the transcript it writes, with the fold of what stands in it."""
+"""One agent's log: the transcript it writes, with the fold of what stands in it; and what a person is told beside it
+of what calls were refused or lost."""
 
-from collections.abc import Callable
-from typing import Literal, Protocol
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Literal, Protocol
 
 import msgspec
 
+from clew.engine.ports import CallChange
 from clew.llm.model import Model
 from clew.protocol.entries import KnownEntry, LastPromptEntry, SessionStateEntry
 from clew.protocol.events import (
@@ -23,10 +26,13 @@ from clew.protocol.events import (
     ToolEnded,
     ToolStarted,
     TurnEnded,
+    WorktreeChanged,
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId, PromptId
 from clew.protocol.meant_calls import ToolSpec
+from clew.protocol.messages import ToolCallPart
 from clew.protocol.state import AgentState, agent_after
+from clew.tools.base import Tool, ToolResult
 from clew.transcript.chain.conversation import Conversation
 from clew.transcript.log.stamp import Stamp
 from clew.transcript.log.writer import TranscriptSink
@@ -105,7 +111,7 @@ class AgentLog:
 
     def take(self, event: Event) -> None:
         """Write what keeps the event, then count it. Raises LeaseLost."""
-        if self._place is not None and isinstance(event, PromptAccepted | ToolEnded | ShellEnded):
+        if self._place is not None and isinstance(event, PromptAccepted | ToolEnded | ShellEnded | WorktreeChanged):
             self.stamp.cwd, self.stamp.git_branch = self._place()
         prompt = self.conversation.system_prompt if hides_the_past(event) else None
         for entry in entries_of(self._recorded(event), self.stamp):
@@ -185,7 +191,47 @@ def must_be_synced(event: Event) -> bool:
             return event.kept
         case Answered():
             return True
-        case TurnEnded() | Rewound() | ShellEnded() | AgentEnded():
+        case TurnEnded() | Rewound() | ShellEnded() | AgentEnded() | WorktreeChanged():
             return True
         case _:
             return False
+
+
+class OfferTelling:
+    """One per session. The call itself goes on as it is: allowing takes effect with the next one."""
+
+    def __init__(self) -> None:
+        self.tell: Callable[[str, str], None] = _nobody
+        """Gets the text and the code of a notice."""
+        self._told: set[str] = set()
+
+    async def before(self, call: ToolCallPart, tool: Tool[Any]) -> CallChange | None:
+        """Nothing is changed."""
+        return None
+
+    @asynccontextmanager
+    async def around(self, call: ToolCallPart, tool: Tool[Any]) -> AsyncGenerator[None]:
+        """Nothing is kept."""
+        yield
+
+    async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
+        """The result is the model's; the offer is a person's."""
+        for offer in result.offers:
+            if offer.rule not in self._told:
+                self._told.add(offer.rule)
+                self.tell(
+                    f"{offer.covers} was withheld because it may hold secrets. To let this project read it: "
+                    f"/permissions allow {offer.rule}  (from a shell: clew permissions allow '{offer.rule}')",
+                    "withheld",
+                )
+        for text in result.notices:
+            self.tell(text, "sandbox")
+        return result
+
+    def stopped(self, call: ToolCallPart, result: ToolResult) -> ToolResult:
+        """Nothing is added."""
+        return result
+
+
+def _nobody(text: str, code: str) -> None:
+    """Until the session is there."""

@@ -312,15 +312,18 @@ class AgentRights:
         bounds: PathBounds | None = None,
         checkout: str = "",
         memory: "OwnMemory | None" = None,
+        alone: bool = True,
     ) -> None:
         """`mode`: None: the session's. `bounds`: the only files that it touches; None: no such bound. `checkout`: the
-        only place that it changes; empty: the workspace. `memory`: where it keeps notes of its own."""
+        only place whose files it changes; empty: the workspace. `memory`: where it keeps notes of its own. `alone`:
+        nobody else's word takes it out of its checkout."""
         self.permits = permits
         self._mode: Mode | None = mode
         self._parent = parent
         self._bounds = bounds
         self._checkout = checkout
         self._memory = memory
+        self.alone = alone
 
     @property
     def plans(self) -> bool:
@@ -332,6 +335,10 @@ class AgentRights:
         """Go on in another mode of its own; its parent's holds besides."""
         self._mode = mode
 
+    def work_in(self, checkout: str) -> None:
+        """It changes files in this checkout only from now on; empty: in the workspace."""
+        self._checkout = checkout
+
     def judge(self, accesses: tuple[Access, ...], *, at: str = "") -> Verdict:
         """The stricter of the two verdicts; where they are equally strict, the parent's words."""
         if self._memory is not None:
@@ -341,7 +348,7 @@ class AgentRights:
         if self._bounds is not None and (why := self._bounds.refusal(accesses)):
             return Verdict(decision="deny", why=why, rule="bounds of the agent")
         asked = tuple(access for access in accesses if not self.permits.own(access))
-        if self._checkout and (why := leaving(self._checkout, asked)):
+        if self._checkout and (why := leaving(self._checkout, asked, alone=self.alone)):
             return Verdict(decision="deny", why=why, rule="isolation")
         at = at or self._checkout
         own = self.permits.judge(accesses, mode=self._mode, at=at)
@@ -375,15 +382,11 @@ def policy_of(place: ToolPlace, saved: SavedRules) -> Policy:
 
 def rules_of(permissions: Permissions, place: ToolPlace) -> tuple[Rule, ...]:
     """The rules of all layers. Project files were already narrowed when settings were loaded."""
-    lists: tuple[tuple[Decision, tuple[str, ...]], ...] = (
-        ("deny", permissions.deny),
-        ("ask", permissions.ask),
-        ("allow", permissions.allow),
-    )
+    effects: tuple[Decision, ...] = ("deny", "ask", "allow")
     rules: list[Rule] = []
-    for effect, texts in lists:
+    for effect in effects:
         try:
-            rules += [parse_rule(text, effect) for text in texts]
+            rules += [parse_rule(text, effect) for text in getattr(permissions, effect)]
         except RuleError as error:
             raise SettingsError(f"{error} (in {places_of(effect, place)})") from error
     return tuple(rules)

@@ -165,7 +165,7 @@ def notice_of(ended: AgentEnded) -> str:
         f"<summary>{escaped(cut(summary_of(ended), 200))}</summary>",
         f"<usage>{usage_words(ended.tally)}</usage>",
         *([f"<worktree>{escaped(cut(ended.worktree, 150))}</worktree>"] if ended.worktree else []),
-        *([f"<merge>{ended.work_ref}</merge>"] if ended.work_ref else []),
+        *([taking(ended)] if ended.work_ref else []),
         *(["<unheld>no sandbox kept its commands in its checkout</unheld>"] if ended.unheld else []),
     ]
     tail = f"All of it: TaskOutput {ended.child}"
@@ -175,6 +175,13 @@ def notice_of(ended: AgentEnded) -> str:
     words = fitting(ended.result, max(0, room - len(facts.encode())))
     body = "\n".join((*head, f"<facts>\n{facts}\n</facts>", f"<result>\n{words}\n</result>", tail))
     return f"<task-notification>\n{body}\n</task-notification>"
+
+
+def taking(ended: AgentEnded) -> str:
+    """How the work of an isolated child is taken over: by a merge, or as a change of what it began with."""
+    if not ended.carried:
+        return f"<merge>{ended.work_ref}</merge>"
+    return f"<apply>git diff --binary {ended.carried[:12]} {ended.work_ref} | git apply</apply>"
 
 
 def fitting(text: str, max_bytes: int) -> str:

@@ -24,7 +24,7 @@ from clew.protocol.events import Event, Notice, PromptQueued, PromptWithdrawn
 from clew.protocol.ids import PromptId
 from clew.protocol.messages import text_of
 from clew.protocol.tally import Tally
-from clew.tools.base import Tool
+from clew.tools.base import Isolation, Tool
 
 if TYPE_CHECKING:
     from clew.agents.definitions.own_memory import OwnMemory
@@ -71,7 +71,7 @@ class AgentSpec(Struct, frozen=True, kw_only=True):
     """Where it is defined: `built in`, `--agents`, `SDK`, or a file."""
     background: bool = False
     """It always runs in the background."""
-    isolation: Literal["", "worktree"] = ""
+    isolation: Isolation = ""
     """`worktree`: it works in a checkout of its own."""
     needs_servers: tuple[str, ...] = ()
     """MCP servers without which it does not start."""

@@ -1,31 +1,29 @@
 """Tools: what all agents of a session share of them, and what each agent has of its own."""
 
 import os
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from clew.agents.log import SessionPort
+from clew.agents.log import OfferTelling, SessionPort
 from clew.agents.permits import AgentRights, PathBounds, Permits, SavedRules, ToolPlace, policy_of
-from clew.agents.undo_hook import UndoHook
+from clew.agents.undo_hook import AgentUndo, UndoHook
 from clew.config.errors import SettingsError
-from clew.engine.ports import Ask, CallChange, CallHook
+from clew.engine.ports import Ask, CallHook
 from clew.llm.models.connect import key_variables
 from clew.permissions.access import Access, FileAccess, Mode, ShellAccess, Verdict
 from clew.protocol.event_kinds.asks import RuleScope
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId
 from clew.protocol.meant_calls import CALL_TOOL, SEARCH_TOOLS, STRUCTURED_OUTPUT, ToolSpec
-from clew.protocol.messages import ToolCallPart
 from clew.system.environment import secret_values
 from clew.system.home import socket_dir
 from clew.text.redact import register_secrets
-from clew.tools.base import AgentPort, TaskPort, Tool, ToolContext, ToolResult, WorkPort
-from clew.tools.registry import SMALL_SET, builtin_names, builtin_tools, short_spec
-from clew.tools.session import ToolSession, open_sandbox, same_place, without_places
+from clew.tools.base import AgentPort, TaskPort, Tool, ToolContext, WorkPort
+from clew.tools.registry import InShort, as_it_is, builtin_names, builtin_tools, small_set
+from clew.tools.session import ToolSession, WorkPlace, in_checkout, open_sandbox
 from clew.tools.toolset import LateTools, ToolSet, any_tool, is_chosen
 from clew.transcript.log.store import SessionStore
 
@@ -34,52 +32,13 @@ if TYPE_CHECKING:
     from clew.agents.tasks import TaskRegistry
 
 NOTHING_KEPT = "this session keeps no files"
-NOT_FOR_CHILDREN = frozenset({SEARCH_TOOLS, CALL_TOOL, "EnterPlanMode", "ExitPlanMode", STRUCTURED_OUTPUT})
+NOT_FOR_CHILDREN = frozenset(
+    {SEARCH_TOOLS, CALL_TOOL, "EnterPlanMode", "ExitPlanMode", "EnterWorktree", "ExitWorktree", STRUCTURED_OUTPUT}
+)
 """Tools that belong to the main agent's conversation: its search among tools, its plan, the shape of its answer."""
-InShort = Callable[[ToolSpec], ToolSpec]
 PortMaker = Callable[[AgentId, CallId], AgentPort]
 HookMaker = Callable[[AgentId], CallHook | None]
 """Makes what stands around one agent's calls, if anything."""
-
-
-class OfferTelling:
-    """One per session. The call itself goes on as it is: allowing takes effect with the next one."""
-
-    def __init__(self) -> None:
-        self.tell: Callable[[str, str], None] = _nobody
-        """Gets the text and the code of a notice."""
-        self._told: set[str] = set()
-
-    async def before(self, call: ToolCallPart, tool: Tool[Any]) -> CallChange | None:
-        """Nothing is changed."""
-        return None
-
-    @asynccontextmanager
-    async def around(self, call: ToolCallPart, tool: Tool[Any]) -> AsyncGenerator[None]:
-        """Nothing is kept."""
-        yield
-
-    async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
-        """The result is the model's; the offer is a person's."""
-        for offer in result.offers:
-            if offer.rule not in self._told:
-                self._told.add(offer.rule)
-                self.tell(
-                    f"{offer.covers} was withheld because it may hold secrets. To let this project read it: "
-                    f"/permissions allow {offer.rule}  (from a shell: clew permissions allow '{offer.rule}')",
-                    "withheld",
-                )
-        for text in result.notices:
-            self.tell(text, "sandbox")
-        return result
-
-    def stopped(self, call: ToolCallPart, result: ToolResult) -> ToolResult:
-        """Nothing is added."""
-        return result
-
-
-def _nobody(text: str, code: str) -> None:
-    """Until the session is there."""
 
 
 class SessionTools:
@@ -94,12 +53,13 @@ class SessionTools:
         self._results_dir = results_dir
         self._roots = (str(place.root), *settings.permissions.additional_directories)
         self._key_variables = key_variables(settings.providers)
+        held = settings.sandbox
         self._sandbox = open_sandbox(
-            mode=settings.sandbox.mode,
-            network=settings.sandbox.network,
-            writable=settings.sandbox.writable_paths,
-            max_memory_mb=settings.sandbox.max_memory_mb,
-            max_processes=settings.sandbox.max_processes,
+            mode=held.mode,
+            network=held.network,
+            writable=held.writable_paths,
+            max_memory_mb=held.max_memory_mb,
+            max_processes=held.max_processes,
             home=place.env.get("HOME", ""),
             search_path=place.env.get("PATH", ""),
             clew_home=place.home,
@@ -138,27 +98,36 @@ class SessionTools:
         """What the tools of one more agent remember: its directory, its reads and claims, its commands. It works where
         its parent does, or in a `checkout` of its own: then the workspace, and what else is `seen` from there, is
         read-only to its commands."""
-        own = os.path.realpath(checkout) if checkout else parent.checkout if parent is not None else ""
-        roots, sandbox = (parent.roots, parent.sandbox) if parent is not None else (self._roots, self._sandbox)
-        cwd = parent.cwd if parent is not None else str(self._place.cwd)
-        if checkout:
-            roots, cwd = (checkout,), same_place(cwd, str(self._place.root), checkout)
-            sandbox = sandbox.apart((*self._roots, *seen)) if sandbox is not None else None
+        place = self.work_place(parent, checkout=checkout, seen=seen)
+
+        def withheld(path: str) -> bool:
+            return not self.may_read(path, session.checkout)
+
         session = ToolSession(
-            cwd=cwd,
-            roots=roots,
-            checkout=own,
+            cwd=place.cwd,
+            roots=place.roots,
+            checkout=place.checkout,
             results_dir=self._results_dir,
-            env=without_places(self._place.env) if own else self._place.env,
+            env=place.env,
             key_variables=self._key_variables,
             keep_variables=self._place.settings.tool_environment.keep,
-            sandbox=sandbox,
-            shared_sandbox=not checkout,
-            withheld=lambda path: not self.may_read(path, own),
+            sandbox=place.sandbox,
+            shared_sandbox=place.shared_sandbox,
+            withheld=withheld,
             tasks=lambda: self.registry.of(agent),
         )
         self._sessions.append(session)
         return session
+
+    def work_place(
+        self, parent: ToolSession | None = None, *, checkout: str = "", seen: tuple[str, ...] = (), branch: str = ""
+    ) -> WorkPlace:
+        """Where an agent works: where its parent does, or in a `checkout`; without both, in the workspace."""
+        place = WorkPlace(
+            cwd=str(self._place.cwd), roots=self._roots, env=self._place.env, sandbox=self._sandbox, shared_sandbox=True
+        )
+        place = parent.place if parent is not None else place
+        return in_checkout(place, checkout, self._roots, seen=seen, branch=branch) if checkout else place
 
     @property
     def place(self) -> ToolPlace:
@@ -171,7 +140,7 @@ class SessionTools:
 
     def hooks_of(self, agent: AgentId, session: ToolSession) -> tuple[CallHook, ...]:
         """What stands around one agent's calls, the outermost first."""
-        kept = (self.undo.of(agent, session),) if self.undo is not None and not session.checkout else ()
+        kept = (self.undo.of(agent, session),) if self.undo is not None else ()
         made = (make(agent) for make in self._hooks)
         return (*(hook for hook in made if hook is not None), *kept, self.offers)
 
@@ -230,21 +199,24 @@ class AgentToolHost:
 
     @property
     def hooks(self) -> tuple[CallHook, ...]:
-        """What stands around its calls; fixed with the first one."""
+        """What stands around its calls; fixed with the first one. In a checkout of its own no files are kept."""
         if self._hooks is None:
             self._hooks = self._shared.hooks_of(self._agent, self._session)
-        return self._hooks
+        if not self._session.checkout:
+            return self._hooks
+        return tuple(hook for hook in self._hooks if not isinstance(hook, AgentUndo))
 
     def context(self, call_id: CallId, progress: Callable[[str], None], ask: Ask) -> ToolContext:
         """A call starts in the directory the last command left."""
         agents, tasks = self._shared.ports(self._agent, call_id)
+        cwd, shared, agent = self._session.cwd, self._shared, self._agent
         return ToolContext(
             call_id=call_id,
-            cwd=self._session.cwd,
+            cwd=cwd,
             progress=progress,
             ask=ask,
             agents=agents,
-            work=lambda: self._shared.work(self._agent),
+            work=lambda: shared.work(agent),
             tasks=tasks,
         )
 
@@ -303,6 +275,11 @@ class AgentTools(Struct, frozen=True, kw_only=True):
         """What keeps the session's files."""
         return self.shared.undo
 
+    def work_in(self, *, checkout: str = "", seen: tuple[str, ...] = (), branch: str = "") -> None:
+        """The main agent goes on in a checkout, or without one in the workspace. Nothing of its own may run now."""
+        self.session.work_in(self.shared.work_place(checkout=checkout, seen=seen, branch=branch))
+        self.rights.work_in(self.session.checkout)
+
     def fork(self, agent: AgentId, wrap: Callable[[Tool[Any]], Tool[Any]]) -> "AgentTools":
         """Tools for a fork: its parent's, told in the same bytes. Those that no child has are `wrap`ped."""
         made = self.child(agent)
@@ -336,7 +313,13 @@ class AgentTools(Struct, frozen=True, kw_only=True):
         ]
         own = {tool.name: tool for tool in builtin_tools(session, allowed=[tool.name for tool in offered])}
         rights = AgentRights(
-            self.permits, mode=mode, parent=self.rights, bounds=bounds, checkout=session.checkout, memory=memory
+            self.permits,
+            mode=mode,
+            parent=self.rights,
+            bounds=bounds,
+            checkout=session.checkout,
+            memory=memory,
+            alone=bool(checkout) or self.rights.alone,
         )
         return AgentTools(
             shared=self.shared,
@@ -370,7 +353,7 @@ def open_tools(
         raise SettingsError(f"no tool {', '.join(unknown)} (--tools); there are {', '.join(builtin_names())}")
     session = shared.tool_session(MAIN_AGENT)
     names, in_short = small_set(names) if small else (names, as_it_is)
-    rights = AgentRights(shared.permits, bounds=bounds, memory=memory)
+    rights = AgentRights(shared.permits, bounds=bounds, memory=memory, alone=False)
     builtin = (tool for tool in builtin_tools(session, allowed=names) if delegates or has(tool.name))
     takes = has if not delegates else any_tool
     tools = ToolSet((*builtin, *more), told=told, late=late, in_short=in_short, takes=takes, shelf=shelf)
@@ -384,15 +367,3 @@ def open_tools(
         rights=rights,
         in_short=in_short,
     )
-
-
-def as_it_is(spec: ToolSpec) -> ToolSpec:
-    """A spec in full."""
-    return spec
-
-
-def small_set(names: tuple[str, ...] | None) -> tuple[tuple[str, ...], InShort]:
-    """Which tools, and how they are told, where the window is small. Those that were asked for are told in full."""
-    if names is not None:
-        return names, as_it_is
-    return tuple(SMALL_SET), short_spec

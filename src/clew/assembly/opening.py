@@ -141,7 +141,8 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
     reminders, state = Reminders(), past.state()
     gone = cut_off_words(past, state, agents=False)
     began = "" if past.resumed else setup.main.initial_prompt
-    for words in (prompt.reminder, moved_words(past, workspace), *(f"[{text}]" for text in gone), began):
+    moved = moved_words(past, next((part.place for part in parts if part.place), str(workspace.cwd)))
+    for words in (prompt.reminder, moved, *(f"[{text}]" for text in gone), began):
         if words:
             reminders.add(words)
     session, agents = join(
@@ -181,6 +182,8 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
 
     def bring(name: str) -> Tool[Any]:
         bring_team()
+        if not any(part.deferred(name, MAIN_AGENT) for part in session.parts):
+            door.add_parts()
         return next(tool for part in session.parts if (tool := part.deferred(name, MAIN_AGENT)) is not None)
 
     toolbox.shared.work = work
@@ -282,7 +285,7 @@ def join(
         sink,
         stamp,
         state=state,
-        place=lambda: (toolbox.session.cwd, workspace.branch),
+        place=lambda: (toolbox.session.cwd, toolbox.session.branch or workspace.branch),
     )
 
     async def close() -> None:

@@ -51,14 +51,8 @@ if TYPE_CHECKING:
 
 PartMaker = Callable[[PartSetup], Part]
 OWN_DEFERRED = (
-    "TaskCreate",
-    "TaskGet",
-    "TaskList",
-    "TaskUpdate",
-    "TeamCreate",
-    "TeamDelete",
-    "TeamShutdown",
-    "PlanReply",
+    *("TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TeamCreate", "TeamDelete", "TeamShutdown", "PlanReply"),
+    *("EnterWorktree", "ExitWorktree"),
 )
 """Tools of clew's own that the model searches for. The parts that bring them (`Part.deferred`) are loaded with the
 first one that is looked for."""
@@ -127,6 +121,10 @@ def parts_of(setup: PartSetup, door: Door, more: Sequence[PartMaker] = ()) -> tu
         from clew.parts.language_servers.part import LanguageServerPart  # where one may be asked
 
         found.append(LanguageServerPart(setup))
+    if request.worktree is not None or setup.past.worktree is not None:
+        from clew.parts.worktree.part import WorktreePart  # where one is asked for
+
+        found.append(WorktreePart(setup))
     found.append(memory)
     if settings.memory.enabled and settings.memory.auto == "suggest":
         from clew.parts.memory.suggestions import MemorySuggestionPart  # where the user asked for it
@@ -161,6 +159,7 @@ def answering_parts(setup: PartSetup, known: Sequence[Part]) -> tuple[Part, ...]
     from clew.parts.sessions.part import SessionListPart
     from clew.parts.shells.part import ShellPart
     from clew.parts.undo.part import UndoPart
+    from clew.parts.worktree.part import WorktreePart
 
     found: list[Part] = [] if any(isinstance(part, McpPart) for part in known) else [McpPart(setup)]
     if not any(isinstance(part, HookPart) for part in known):
@@ -168,6 +167,8 @@ def answering_parts(setup: PartSetup, known: Sequence[Part]) -> tuple[Part, ...]
     if not any(isinstance(part, AgentKindPart) for part in known):
         found.append(AgentKindPart(setup))
     found += team_parts(setup, known)
+    if not any(isinstance(part, WorktreePart) for part in known):
+        found.append(WorktreePart(setup))
     orientation = next((part for part in known if isinstance(part, OrientationPart)), None)
     if orientation is None:
         orientation = OrientationPart(setup, "", speaks=False)

@@ -31,6 +31,7 @@ def another(request: SessionRequest, op: SwitchSession) -> SessionRequest:
         fork=op.fork,
         branched=op.fork,
         session_id="",
+        worktree=None,
         take_over=False,
         wait=False,
     )

@@ -50,6 +50,7 @@ from clew.commands import (
     unpin,
     version,
     vim,
+    worktree,
 )
 from clew.commands import help as help_command
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, SessionFacts, usage_lines
@@ -105,6 +106,7 @@ COMMANDS: tuple[Command, ...] = (
     unpin.COMMAND,
     version.COMMAND,
     vim.COMMAND,
+    worktree.COMMAND,
 )
 
 BY_NAME: dict[str, Command] = {

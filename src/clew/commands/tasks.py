@@ -5,16 +5,27 @@ from collections.abc import Iterator, Sequence
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
 from clew.protocol.events import Actor, TaskRow
 from clew.protocol.ids import MAIN_AGENT
-from clew.protocol.lookups.tasks import ClearTasks, ListTasks, ShowTask, StopTask, TaskShown, TasksListed
+from clew.protocol.lookups.tasks import (
+    CleanWorktrees,
+    ClearTasks,
+    ListTasks,
+    ShowTask,
+    StopTask,
+    TaskShown,
+    TasksListed,
+)
 from clew.protocol.ops import MessageAgent, SendToBackground
 from clew.protocol.standing import Standing
 from clew.text.figures import duration, money
 
 ABOUT = CommandHelp(
     name="tasks",
-    usage="/tasks [ID | stop ID | background [ID] | tell ID WORDS | clear]",
+    usage="/tasks [ID | stop ID | background [ID] | tell ID WORDS | clear | clean ID]",
     summary="List commands and agents beside the conversation; show, stop, move or talk to one.",
-    details=("Child agents at work are tasks too. In the full screen it is a dialog; Shift-Down opens it as well.",),
+    details=(
+        "Child agents at work are tasks too. In the full screen it is a dialog; Shift-Down opens it as well.",
+        "Checkouts that were left are listed, too: /tasks clean ID, or clean all, saves what one holds and removes it.",
+    ),
     aliases=("bashes",),
 )
 STANDING_WORDS = {
@@ -37,6 +48,8 @@ ACTOR_WORDS: dict[Actor, str] = {"user": "by you", "agent": "by the agent", "ses
 def state_words(row: TaskRow) -> str:
     """running for 2 min, exited with code 1, stopped by you."""
     words = STANDING_WORDS[row.standing]
+    if row.kind == "worktree":
+        return "checkout that was left"
     if row.standing.open:
         return f"{words} for {duration(int(row.age_s * 1000))}" if row.standing is Standing.WORKING else words
     if row.exit_code is not None:
@@ -97,6 +110,8 @@ def listing(tasks: tuple[TaskRow, ...]) -> Iterator[str]:
         yield from (f"{'  ' * depth}    {line}" for line in row.tail)
     yield "/tasks ID shows what one has put out; /tasks stop ID ends one; /tasks background [ID] lets nobody wait;"
     yield "/tasks tell ID WORDS talks to an agent; /tasks clear leaves out what has ended."
+    if any(row.kind == "worktree" for row in tasks):
+        yield "/tasks clean ID, or clean all, saves what a checkout holds in its repository and removes it."
 
 
 def shown(event: TaskShown) -> Iterator[str]:
@@ -116,7 +131,9 @@ def run(context: CommandContext, argument: str) -> CommandResult:
     """What is looked up."""
     match argument.split():
         case []:
-            return CommandResult(lookups=(ListTasks(),))
+            return CommandResult(lookups=(ListTasks(worktrees=True),))
+        case ["clean", name]:
+            return CommandResult(lookups=(CleanWorktrees(name=name),))
         case ["stop" | "kill", task_id]:
             return CommandResult(lookups=(StopTask(task_id=task_id),))
         case ["background", task_id]:
@@ -128,7 +145,7 @@ def run(context: CommandContext, argument: str) -> CommandResult:
             return CommandResult(lines=(f"Telling {agent} …",), ops=(MessageAgent(to=agent, text=words),))
         case ["clear"]:
             return CommandResult(lookups=(ClearTasks(),))
-        case ["stop" | "kill" | "tell"]:
+        case ["stop" | "kill" | "tell" | "clean"]:
             return usage_error(ABOUT, "Which one? /tasks lists them.")
         case [task_id]:
             return CommandResult(lookups=(ShowTask(task_id=task_id),))

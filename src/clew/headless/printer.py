@@ -28,6 +28,7 @@ from clew.protocol.events import (
     Notice,
     ReplyAwaited,
     RetryScheduled,
+    SessionEnded,
     ToolEnded,
     ToolStarted,
 )
@@ -256,6 +257,8 @@ class Printer:
                 self.error(f"{event.model} {event.outcome}: {tokens}, {event.api_ms} ms")
             case Notice() if verbose or event.code == "hook":
                 self.error(event.text)
+            case SessionEnded(left=left) if left:
+                self.error(left)
             case ModelChanged() if verbose:
                 self.error(f"model is now {event.model}")
             case ToolStarted() if verbose:

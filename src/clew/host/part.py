@@ -135,6 +135,8 @@ class Part:
     """What a person should know before it starts."""
     warnings: tuple[str, ...] = ()
     """What is wrong, and does not keep the session from starting."""
+    place: str = ""
+    """Where the main agent works, if not in the workspace."""
     unread: str = ""
     """Why a slash name that somebody uses may be unknown; empty: nothing is kept from being one."""
 
@@ -189,6 +191,10 @@ class Part:
     def introduced(self, started: SessionStarted) -> SessionStarted:
         """What a front end that joins is told first, with what is to be said of this part."""
         return started
+
+    def farewell(self) -> str:
+        """What it left on the machine for people to get at, asked after `leave`; empty: nothing."""
+        return ""
 
     def checks(self) -> "tuple[CheckRow, ...]":
         """What `/doctor` should know of it."""

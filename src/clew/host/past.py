@@ -9,7 +9,8 @@ from msgspec import Struct
 from clew.engine.turn import Prompt
 from clew.host.request import SessionRequest
 from clew.host.workspace import Workspace
-from clew.protocol.entries import ChainEntry, Entry, SessionOriginEntry
+from clew.protocol.entries import ChainEntry, Entry, EventEntry, SessionOriginEntry, SessionStateEntry
+from clew.protocol.events import WorktreeChanged
 from clew.protocol.ids import EntryId, SessionId, new_uuid
 from clew.protocol.state import AgentState
 from clew.transcript.errors import TranscriptError
@@ -78,6 +79,16 @@ class Past(Struct, kw_only=True):
         spoken = (entry.cwd for entry in reversed(self.chain or ()) if isinstance(entry, ChainEntry) and entry.cwd)
         return next(spoken, "")
 
+    @property
+    def worktree(self) -> WorktreeChanged | None:
+        """The checkout of its own that the conversation works in, as the log says; None: in none."""
+        for entry in reversed(self.entries):
+            if isinstance(entry, EventEntry) and isinstance(entry.event, WorktreeChanged):
+                return entry.event if entry.event.path else None
+            if isinstance(entry, SessionStateEntry):
+                return entry.state.worktree
+        return None
+
     def story(self) -> Iterator[Entry]:
         """From the first entry on, for whoever tells it."""
         yield from self.entries
@@ -117,11 +128,11 @@ def new_origin(request: SessionRequest, past: Past) -> tuple[SessionOriginEntry,
     return (origin_of(request, past.session_id),) if goes_on else ()
 
 
-def moved_words(past: Past, workspace: Workspace) -> str:
+def moved_words(past: Past, cwd: str) -> str:
     """What the model must know when a resumed session starts somewhere else than it stopped."""
-    if not past.last_cwd or past.last_cwd == str(workspace.cwd):
+    if not past.last_cwd or past.last_cwd == cwd:
         return ""
-    return f"[The session goes on in {workspace.cwd}; it stopped in {past.last_cwd}.]"
+    return f"[The session goes on in {cwd}; it stopped in {past.last_cwd}.]"
 
 
 def interrupted_words(state: AgentState, *, agents: bool) -> tuple[str, ...]:

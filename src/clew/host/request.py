@@ -51,6 +51,9 @@ class SessionRequest(Struct, frozen=True, kw_only=True):
     """Go on in a copy."""
     branched: bool = False
     """The copy is a branch: it has a title of its own and is on disk at once."""
+    worktree: str | None = None
+    """Work in the git checkout of this name; empty: in a new one; `none`: in the project's own. None: where the session
+    did before, else in the project's."""
     session_id: str = ""
     """For a new session; empty: a random one."""
     persist: bool = True

@@ -19,6 +19,7 @@ from clew.protocol.events import (
     SessionEnded,
     SessionStarted,
     ToolEnded,
+    WorktreeChanged,
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId
 from clew.protocol.state import SessionState, session_state
@@ -158,7 +159,7 @@ class Session:
             part.on(event, agent)
         if agent != MAIN_AGENT:
             return
-        if isinstance(event, PromptAccepted | ToolEnded):
+        if isinstance(event, PromptAccepted | ToolEnded | WorktreeChanged):
             self._follow_place()
         if isinstance(event, DurableEvent):
             self._check_hand_over()
@@ -221,7 +222,8 @@ class Session:
         await asyncio.gather(*(part.leave(reason) for part in self.parts))
         unsaved = self.journal.main.unsaved()
         self.closed = True
-        self.publish(SessionEnded(reason=reason, unsaved=unsaved))
+        left = "; ".join(words for part in self.parts if (words := part.farewell()))
+        self.publish(SessionEnded(reason=reason, unsaved=unsaved, left=left))
         for part in self.parts:
             await part.end()
         for model in {id(model): model for model in self._models()}.values():

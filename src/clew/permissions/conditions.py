@@ -78,13 +78,15 @@ def seen_from(at: str, access: Access, policy: Policy) -> Policy:
     return replace(policy, places=replace(policy.places, roots=(at,)))
 
 
-def leaving(checkout: str, accesses: tuple[Access, ...]) -> str:
+def leaving(checkout: str, accesses: tuple[Access, ...], *, alone: bool = True) -> str:
     """Why one of these would change something outside an agent's own checkout; empty: none would, as far as is known
-    before it runs."""
+    before it runs. `alone` false: for what is no file a person may be asked, as in the project's own checkout."""
     for access in accesses:
         match access:
             case FileAccess(op="write" | "delete") if not beneath(target_of(access), checkout):
                 return f"this agent works in a checkout of its own: it changes files below {checkout} only"
+            case _ if not alone:
+                continue
             case ShellAccess(leaves_sandbox=True):
                 return "this agent works in a checkout of its own: its commands do not leave the sandbox"
             case MemoryAccess():

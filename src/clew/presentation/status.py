@@ -83,10 +83,11 @@ def _after_silence(activity: Activity) -> str:
 
 def farewell(event: SessionEnded, facts: SessionFacts) -> str:
     """The last line for the shell: what to go on with, or what is missing there."""
+    left = f"{sanitize(event.left, one_line=True)}\n" if event.left else ""
     if event.unsaved:
         some = "1 entry" if event.unsaved == 1 else f"{event.unsaved} entries"
-        return f"{some} could not be saved; what was before, if anything: clew --resume {facts.session_id}"
-    return f"Continue with: clew --resume {facts.session_id}" if facts.state.turns and facts.kept else ""
+        return f"{left}{some} could not be saved; what was before, if anything: clew --resume {facts.session_id}"
+    return left + (f"Continue with: clew --resume {facts.session_id}" if facts.state.turns and facts.kept else "")
 
 
 def first_row(facts: SessionFacts, last: SessionRow | None, columns: int) -> Row:

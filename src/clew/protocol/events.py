@@ -126,6 +126,7 @@ from clew.protocol.event_kinds.words import (
     RecapReady,
     SideQueryBooked,
     TitleChanged,
+    WorktreeChanged,
 )
 
 if TYPE_CHECKING:
@@ -255,4 +256,5 @@ __all__ = [
     "TurnStarted",
     "ViewTrimmed",
     "WorkChanged",
+    "WorktreeChanged",
 ]

@@ -10,14 +10,28 @@ _NAMES = """
     ? agents away bashes branch catchup clear commands compact config context coordinator copy cost diff doctor effort
     exit export fork help hooks keys mcp memory mode model mouse new permissions pin plan q quit recall recap redo
     rename reopen resume rewind search sessions skills stats status tasks team theme title todos undo unpin usage
-    version vim
+    version vim worktree
 """
 RESERVED_NAMES = frozenset(_NAMES.split())
 """The slash names of our own commands, which no name of the user's replaces; listed, so that knowing them loads none:
 tests/unit/commands/test_names.py holds it against the commands themselves."""
 _ALIASES = frozenset(["?", "away", "catchup", "exit", "q", "rename", "usage"])
 _WITH_A_SCREEN = frozenset(
-    ["bashes", "branch", "coordinator", "copy", "fork", "new", "quit", "reopen", "resume", "tasks", "unpin", "vim"]
+    [
+        "bashes",
+        "branch",
+        "coordinator",
+        "copy",
+        "fork",
+        "new",
+        "quit",
+        "reopen",
+        "resume",
+        "tasks",
+        "unpin",
+        "vim",
+        "worktree",
+    ]
 )
 WITHOUT_A_SCREEN = tuple(sorted(RESERVED_NAMES - _ALIASES - _WITH_A_SCREEN))
 """The slash commands that work without a screen, for programs that offer them; naming them loads none."""

@@ -73,6 +73,24 @@ class SetCoordinator(OpBase, frozen=True, kw_only=True, tag="coordinator.set"):
     on: bool | None = None
 
 
+class EnterWorktree(OpBase, frozen=True, kw_only=True, tag="worktree.enter"):
+    """Let the conversation work in a git checkout of its own. Rejected while a turn, an agent or a command runs, and in
+    one already."""
+
+    name: str = ""
+    """Of the checkout: one that was kept is opened again; empty: a new one."""
+    changes: bool = False
+    """A new one begins with what is uncommitted in the project's checkout."""
+
+
+class LeaveWorktree(OpBase, frozen=True, kw_only=True, tag="worktree.leave"):
+    """Let the conversation work in the project's checkout again. What the other one holds is saved first. Rejected like
+    EnterWorktree, and where it is in none."""
+
+    remove: bool = False
+    """The checkout is removed once all that it holds is saved in the project's repository."""
+
+
 class ForkAgent(OpBase, frozen=True, kw_only=True, tag="agent.fork"):
     """Let an agent that begins with all of this conversation carry out a directive in the background."""
 

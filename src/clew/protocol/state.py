@@ -43,7 +43,7 @@ from clew.protocol.event_kinds.turns import (
     TurnEnded,
     TurnStarted,
 )
-from clew.protocol.event_kinds.words import PermissionModeChanged, RecapReady, TitleChanged
+from clew.protocol.event_kinds.words import PermissionModeChanged, RecapReady, TitleChanged, WorktreeChanged
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.messages import text_of
 from clew.protocol.standing import STOPPED_BY, Actor, Standing, standing_after, standing_of
@@ -84,6 +84,8 @@ class AgentState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What crosses every compaction, oldest first."""
     permission_mode: str = ""
     """The one that was chosen last; empty: none was, since the session began."""
+    worktree: WorktreeChanged | None = None
+    """The checkout of its own that the conversation works in; None: it works in the project's."""
     plan: PlanStanding = ""
     """What became of the last plan."""
     last_prompt: str = ""
@@ -379,16 +381,16 @@ def _(event: ShellEnded, state: AgentState) -> AgentState:
 
 
 @_fold.register(PermissionModeChanged | RecapReady | TeamChanged | WorkChanged)
-def _(event: PermissionModeChanged | RecapReady | TeamChanged | WorkChanged, state: AgentState) -> AgentState:
-    match event:
-        case PermissionModeChanged():
-            return replace(state, permission_mode=event.mode)
-        case RecapReady():
-            return replace(state, recap=event.text)
-        case TeamChanged():
-            return replace(state, team=event.team)
-        case WorkChanged():
-            return replace(state, todos=event.items)
+def _(event: PermissionModeChanged | RecapReady | TeamChanged | WorkChanged, state: S) -> S:
+    if isinstance(event, PermissionModeChanged | RecapReady):
+        said = {"permission_mode": event.mode} if isinstance(event, PermissionModeChanged) else {"recap": event.text}
+        return replace(state, **said)
+    return replace(state, team=event.team) if isinstance(event, TeamChanged) else replace(state, todos=event.items)
+
+
+@_fold.register
+def _(event: WorktreeChanged, state: AgentState) -> AgentState:
+    return replace(state, worktree=event if event.path else None)
 
 
 @_fold.register(TaskNews)

@@ -89,7 +89,8 @@ class LiveTeam:
         try:
             if known.panes is not None:
                 return await self._start_pane(member, prompt)
-            checkout = await children.checkout(MAIN_AGENT) if order.isolated or spec.isolation else None
+            isolation = order.isolation or spec.isolation
+            checkout = await children.checkout(MAIN_AGENT, isolation) if isolation else None
             run = children.start(
                 self.member_spec(spec, name),
                 prompt,
@@ -144,7 +145,7 @@ class LiveTeam:
             run.body.tools.rights.use_mode(chosen)
         self._known.tell()
 
-    def again(self, name: str) -> None:
+    async def again(self, name: str) -> None:
         """Let a member go on from its log that was stopped or whose process died. Raises ValueError."""
         member = self._known.known(name)
         if self._known.standing(member).open:
@@ -154,7 +155,7 @@ class LiveTeam:
         self._known.roster.note(member.name, state="active", stopped_by="")
         self.mail.postman.serve(member.name, self._told_in_log(member))
         words = "[You were interrupted. Go on where you were, or say that nothing is left to do.]"
-        self._known.factory.children.reopen(AgentId(member.agent), words, parent=MAIN_AGENT)
+        await self._known.factory.children.talk.wake(AgentId(member.agent), words)
         self._known.tell()
 
     def _told_in_log(self, member: Member) -> set[str]:
@@ -227,6 +228,7 @@ class PaneChild:
 
     background = True
     output_file = ""
+    place_note = ""
 
     def __init__(self, member: Member) -> None:
         self.agent = AgentId(member.name)

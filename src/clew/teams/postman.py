@@ -103,6 +103,10 @@ class Postman:
             asyncio.get_running_loop().call_soon(self.pump, name)
         return Notices(content="\n".join(map(told, now)), tasks=tuple(TaskId(letter.id) for letter in now))
 
+    def not_taken(self, name: str) -> None:
+        """Its agent could not be woken: the letters wait for the next time."""
+        self._queued.discard(name)
+
     def joined(self, name: str, notices: Iterable[str], step: int) -> None:
         """A prompt joined the conversation of this member that tells of these, letters among them."""
         taken = self._local.get(name)

@@ -140,12 +140,17 @@ class TeamMail:
             return True
         if run is not None:
             return False  # it ends just now; its end pumps again
-        try:
-            self._known.factory.children.reopen(AgentId(member.agent), "", parent=MAIN_AGENT, notices=notices)
-        except ValueError as error:
-            self._known.session.notice("warning", f"mail for {member.name} waits: {error}", code="team")
-            return False
+        self._known.later(self._opened(member, "", notices))
         return True
+
+    async def _opened(self, member: Member, words: str, notices: Callable[[], Notices] | None = None) -> None:
+        """One more run of a member, with mail or with words of the program."""
+        try:
+            await self._known.factory.children.talk.wake(AgentId(member.agent), words, notices)
+        except ValueError as error:
+            if notices is not None:
+                self.postman.not_taken(member.name)
+            self._known.session.notice("warning", f"{member.name} was not woken: {error}", code="team")
 
     async def _handle(self, name: str, letter: Letter) -> tuple[Became, str]:
         match letter.kind:
@@ -186,10 +191,7 @@ class TeamMail:
         if run is not None and not run.runner.closed:
             run.runner.submit(Prompt(content=words, origin="task"))
         elif member is not None and member.agent:
-            try:
-                self._known.factory.children.reopen(AgentId(member.agent), words, parent=MAIN_AGENT)
-            except ValueError as error:
-                self._known.session.notice("warning", f"{name} was not woken: {error}", code="team")
+            self._known.later(self._opened(member, words))
 
 
 def summary(letter: Letter) -> str:

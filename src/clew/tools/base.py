@@ -151,6 +151,9 @@ class TaskPort(Protocol):
         ...
 
 
+Isolation = Literal["", "worktree", "worktree+changes"]
+
+
 class WorkPort(Protocol):
     """The list of work of a session, as TodoWrite of one agent reaches it."""
 
@@ -170,8 +173,8 @@ class ChildOrder(Struct, frozen=True, kw_only=True):
     model: str = ""
     fork: bool = False
     """It begins with all that its parent knows, and its kind and model are its parent's."""
-    isolated: bool = False
-    """It works in a checkout of its own."""
+    isolation: Isolation = ""
+    """Whether it works in a checkout of its own, and whether with the uncommitted changes of its parent's."""
     team: str = ""
     """The team that it is to be a member of; empty: that of its session, where it has a name."""
     mode: str = ""
@@ -197,6 +200,11 @@ class ChildAgent(Protocol):
     @property
     def output_file(self) -> str:
         """Its transcript; empty: nothing is kept."""
+        ...
+
+    @property
+    def place_note(self) -> str:
+        """What its parent should know of the checkout that it works in; empty: nothing."""
         ...
 
     def text(self) -> str:

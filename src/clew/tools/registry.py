@@ -1,6 +1,6 @@
 """The list of builtin tools, in the fixed order in which a model is told of them, and the few of a small window."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from msgspec import Struct
@@ -23,6 +23,7 @@ from clew.tools.builtin.web_fetch import WebFetch
 from clew.tools.builtin.write import Write
 from clew.tools.session import BuiltinTool, ToolSession
 
+InShort = Callable[[ToolSpec], ToolSpec]
 BUILTIN: tuple[type[BuiltinTool[Any]], ...] = (
     Bash,
     Read,
@@ -96,3 +97,15 @@ def short_spec(spec: ToolSpec) -> ToolSpec:
         return spec
     properties = {name: spec.schema["properties"][name] for name in form.parameters}
     return ToolSpec(name=spec.name, description=form.words, schema=spec.schema | {"properties": properties})
+
+
+def as_it_is(spec: ToolSpec) -> ToolSpec:
+    """A spec in full."""
+    return spec
+
+
+def small_set(names: tuple[str, ...] | None) -> tuple[tuple[str, ...], InShort]:
+    """Which tools, and how they are told, where the window is small. Those that were asked for are told in full."""
+    if names is not None:
+        return names, as_it_is
+    return tuple(SMALL_SET), short_spec

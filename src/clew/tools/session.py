@@ -71,6 +71,19 @@ GIT_PLACES = frozenset(
 """Variables that lead git to another repository than the one it is called in."""
 
 
+class WorkPlace(Struct, frozen=True, kw_only=True):
+    """Where an agent's tools work, and what holds its commands there."""
+
+    cwd: str
+    roots: tuple[str, ...]
+    env: Mapping[str, str]
+    sandbox: "Sandbox | None"
+    shared_sandbox: bool
+    checkout: str = ""
+    branch: str = ""
+    """What is checked out in a checkout of its own, as far as it is known."""
+
+
 class ToolSession:
     """One per agent. Tools hold it; nothing here is global."""
 
@@ -99,6 +112,8 @@ class ToolSession:
         self.roots = tuple(os.path.realpath(root) for root in roots) or (self.start_dir,)
         """Where the user lets the agent work; never widened by a model's words."""
         self.checkout = os.path.realpath(checkout) if checkout else ""
+        self.branch = ""
+        """What is checked out there; empty: it works in the user's checkout, or nobody knows."""
         self.results_dir = results_dir
         self.env: dict[str, str] = dict(os.environ if env is None else env)
         """The environment tools start from; shells get it without keys and without names that change programs."""
@@ -128,6 +143,32 @@ class ToolSession:
         self._reads: dict[str, ReadState] = {}
         self._claims: dict[CallId, tuple[str, ...]] = {}
         self._held: dict[CallId, bool] = {}
+
+    @property
+    def place(self) -> WorkPlace:
+        """Where it works now, for an agent that works there too."""
+        return WorkPlace(
+            cwd=self.cwd,
+            roots=self.roots,
+            env=self.env,
+            sandbox=self.sandbox,
+            shared_sandbox=True,
+            checkout=self.checkout,
+            branch=self.branch,
+        )
+
+    def work_in(self, place: WorkPlace) -> None:
+        """Go on in another place. What the model read stays known by its path; nothing may run meanwhile."""
+        if self.sandbox is not None and not self._shared_sandbox and self.sandbox is not place.sandbox:
+            self.sandbox.close()
+        self.start_dir = self.cwd = os.path.realpath(place.cwd)
+        self.roots = tuple(os.path.realpath(root) for root in place.roots)
+        self.checkout = os.path.realpath(place.checkout) if place.checkout else ""
+        self.branch = place.branch
+        self.env = dict(place.env)
+        self.sandbox, self._shared_sandbox = place.sandbox, place.shared_sandbox
+        self.sandbox_note_given = ""
+        self.trees.clear()
 
     @property
     def plan(self) -> PlanPort | None:
@@ -260,6 +301,23 @@ def open_sandbox(
         allowed=allowed,
         max_memory=max_memory_mb * 1_000_000 or machine_memory() * 3 // 4,
         max_processes=max_processes,
+    )
+
+
+def in_checkout(
+    place: WorkPlace, checkout: str, workspace: Sequence[str], *, seen: Sequence[str] = (), branch: str = ""
+) -> WorkPlace:
+    """The same in a checkout of its own: the workspace (its root first), and what else is `seen` from there, is
+    read-only to its commands."""
+    sandbox = place.sandbox.apart((*workspace, *seen)) if place.sandbox is not None else None
+    return WorkPlace(
+        cwd=same_place(place.cwd, workspace[0], checkout),
+        roots=(checkout,),
+        env=without_places(place.env),
+        sandbox=sandbox,
+        shared_sandbox=False,
+        checkout=checkout,
+        branch=branch,
     )
 
 

@@ -9,6 +9,8 @@ from typing import Any, Protocol
 from clew.protocol.meant_calls import SEARCH_TOOLS, ToolSpec
 from clew.tools.base import Tool
 
+WORKTREE_TOOLS = ("EnterWorktree", "ExitWorktree")
+"""Tools that many models know, and that only the main conversation has, behind a search."""
 WAIT_S = 10.0
 """How long a call or a search waits for a source that is still connecting."""
 
@@ -194,6 +196,10 @@ class ToolSet:
             whose = f" (server {source!r})" if source else ""
             return f"{name} was not run: it is not there any more{whose}. Do not call it again; {instead}."
         words = f"There is no tool named {name!r}, so nothing was run."
+        if name in WORKTREE_TOOLS:
+            return (
+                f"{words} The user moves the conversation with /worktree; an agent gets a checkout when it is started."
+            )
         near = [tool.name for tool in self._tools.values() if bare(tool.name) == bare(name)]
         if near := [one for one in near if bool(source_in(one)) == bool(source)] or near:
             return f"{words} Did you mean {' or '.join(near[:3])}?"

@@ -138,7 +138,7 @@ async def test_an_agent_that_goes_on_finds_its_work_also_where_its_checkout_is_g
         checkouts = Checkouts(tmp_path / "home", search_path=os.environ["PATH"])
         (receipt,) = checkouts.all()
         assert "removed; its work is in" in checkouts.clean(receipt)
-        place.factory.children.message(ended.child, "go on", sender=place.session.main.agent.id)
+        await place.factory.children.talk.message(ended.child, "go on", sender=place.session.main.agent.id)
         await place.front.until(AgentEnded, 2)
         said = results(models["helper"])[-1]
     assert "mine" in said
@@ -164,3 +164,41 @@ async def test_an_agent_that_is_not_started_leaves_no_checkout(
     assert why in refused
     assert trees(tmp_path) == []
     assert len(place.front.of(AgentStarted)) == 1
+
+
+@pytest.mark.parametrize("changes", [True, False])
+async def test_a_child_gets_uncommitted_changes_or_both_are_told_that_they_are_missing(
+    repo: Repo, tmp_path: Path, changes: bool
+) -> None:
+    (repo.root / "a.txt").write_text("changed\n")
+    (repo.root / "new.txt").write_text("new\n")
+    order = {"isolation": "worktree+changes" if changes else "worktree"}
+    models = scripts(
+        [agent(**order), agent(**order, run_in_background=True), Say("out"), Say("heard")],
+        [Call("Bash", {"command": "cat a.txt new.txt"}), Say("inner"), Say("again")],
+    )
+    async with house(tmp_path, models=models, kinds=(HELPER,), mode="bypassPermissions") as place:
+        await place.front.submit(SubmitPrompt(content="go"))
+        await place.front.until(TurnEnded, 2)
+    told = [result for result in results(models["main"]) if "checkout lacks 2 uncommitted changes" in result]
+    system = "\n".join(models["helper"].requests[0].system)
+    assert len(told) == (0 if changes else 2)
+    assert ("lacks 2 uncommitted changes" in system) is not changes
+    parts = [part for message in models["helper"].requests[1].messages for part in message.content]
+    read = "".join(result_text(part) for part in parts if isinstance(part, ToolResultPart))
+    assert ("changed\nnew" in read) is changes
+
+
+async def test_a_kind_may_want_the_changes_of_its_parent(repo: Repo, tmp_path: Path) -> None:
+    (repo.root / "a.txt").write_text("changed\n")
+    kind = AgentSpec(kind="below", model="below", isolation="worktree+changes")
+    models = scripts([agent(subagent_type="below"), Say("out")], [])
+    calls = [Call("Bash", {"command": "cat a.txt; echo mine >> a.txt"}), Say("deep")]
+    models["below"] = ScriptedModel(calls, name="below")
+    async with house(tmp_path, models=models, kinds=(HELPER, kind), mode="bypassPermissions") as place:
+        await place.front.submit(SubmitPrompt(content="go"))
+        await place.front.until(TurnEnded)
+        (ended,) = place.front.of(AgentEnded)
+    assert "changed" in "".join(results(models["below"]))
+    assert f"git diff --binary {ended.carried[:12]} {ended.work_ref} | git apply" in "".join(results(models["main"]))
+    assert (repo.root / "a.txt").read_text() == "changed\n"

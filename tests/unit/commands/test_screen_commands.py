@@ -59,7 +59,7 @@ ASKED = OpId("1")
 @pytest.mark.parametrize(
     ("typed", "op"),
     [
-        ("/bashes", ListTasks()),
+        ("/bashes", ListTasks(worktrees=True)),
         ("/bashes bash_2", ShowTask(task_id="bash_2")),
         ("/bashes stop bash_2", StopTask(task_id="bash_2")),
         ("/diff", ShowDiff()),

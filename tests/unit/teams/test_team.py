@@ -215,6 +215,7 @@ async def test_a_plan_of_a_member_is_put_to_the_person_with_its_agent(place: Pla
         asked = next(one for one in front.seen if isinstance(one.event, PlanProposed))
         assert asked.agent != MAIN_AGENT
         assert not (place.project / "a.txt").exists()
+        assert isinstance(asked.event, PlanProposed)
         answer = AnswerPlan(request_id=asked.event.request_id, decision="accept_edits", agent=asked.agent)
         await front.submit(answer)
         await front.until(AgentEnded)

@@ -16,6 +16,7 @@ from clew.prompts.memory import visible
 from clew.protocol.event_kinds.programs import HookScope
 from clew.protocol.meant_calls import CALL_TOOL, SEARCH_TOOLS
 from clew.skills.definitions import EFFORTS, flag, one_line, tools_of
+from clew.tools.base import Isolation
 from clew.tools.registry import builtin_names
 
 Level = Literal["given", "user", "project", "builtin"]
@@ -76,7 +77,7 @@ class AgentDefinition(Struct, frozen=True, kw_only=True):
     effort: str = ""
     mode: Mode | None = None
     background: bool = False
-    isolation: Literal["", "worktree"] = ""
+    isolation: Isolation = ""
     max_turns: int | None = None
     color: str = ""
     memory: str = ""
@@ -225,11 +226,14 @@ def _mode(given: Mapping[str, Any], notes: list[str]) -> Mode | None:
     return mode or None
 
 
-def _isolation(given: Mapping[str, Any]) -> Literal["", "worktree"]:
-    isolation = _text(given, "isolation")
-    if isolation not in ("", "none", "worktree"):
-        raise DefinitionProblem(f"there is no isolation {isolation!r}; there is worktree")
-    return "worktree" if isolation == "worktree" else ""
+def _isolation(given: Mapping[str, Any]) -> Isolation:
+    match _text(given, "isolation"):
+        case "" | "none":
+            return ""
+        case "worktree" | "worktree+changes" as isolation:
+            return isolation
+        case other:
+            raise DefinitionProblem(f"there is no isolation {other!r}; there are worktree and worktree+changes")
 
 
 def _memory(given: Mapping[str, Any], origin: Origin, notes: list[str]) -> str:

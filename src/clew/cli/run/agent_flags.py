@@ -135,6 +135,13 @@ def add_session_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--resume-drops-turn", metavar="UUID", help="with --resume-session-at: only the turn of this prompt may go"
     )
+    group.add_argument(
+        "--worktree",
+        nargs="?",
+        const="",
+        metavar="NAME",
+        help="work in a git checkout of its own; none: in the project's again",
+    )
     group.add_argument("--session-id", metavar="UUID", help="use this id for the new session")
     group.add_argument("--take-over", action="store_true", help="with resume: ask the process that has it to let go")
     group.add_argument("--wait", action="store_true", help="with resume: wait until no other process has it")

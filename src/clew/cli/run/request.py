@@ -41,6 +41,7 @@ def request_of(args: argparse.Namespace, *, headless: bool) -> SessionRequest:
         drops_turn=args.resume_drops_turn,
         fork=args.fork_session,
         session_id=args.session_id or "",
+        worktree=args.worktree,
         persist=not args.no_session_persistence,
         take_over=args.take_over,
         wait=args.wait,

@@ -1,5 +1,8 @@
 """Agents and tasks of a session, as people reach them: what runs beside the conversation, and words to an agent."""
 
+import asyncio
+import os
+
 from msgspec.structs import replace
 
 from clew.agents.factory import AgentFactory
@@ -10,7 +13,15 @@ from clew.host.session import EndReason, Session
 from clew.llm.estimate import estimate_request
 from clew.protocol.events import SessionStarted
 from clew.protocol.ids import MAIN_AGENT
-from clew.protocol.lookups.tasks import ClearTasks, ListTasks, ShowTask, StopTask, TaskShown, TasksListed
+from clew.protocol.lookups.tasks import (
+    CleanWorktrees,
+    ClearTasks,
+    ListTasks,
+    ShowTask,
+    StopTask,
+    TaskShown,
+    TasksListed,
+)
 from clew.protocol.ops import ForkAgent, MessageAgent, SendToBackground, SetCoordinator
 
 NOW_ON = "coordinator mode is on: the conversation gives all work to workers in the background. "
@@ -27,6 +38,7 @@ class AgentPart(Part):
     def start(self, own: PartSession) -> None:
         """Belong to a session. What an earlier process left unsettled is settled now, before anything else happens."""
         self._own = own
+        self._settling: asyncio.Task[None] | None = None
         self._session: Session = own.session
         self._tools = own.toolbox.shared
         self._own_tools = own.toolbox.session
@@ -41,6 +53,12 @@ class AgentPart(Part):
         builtin = self._tools.place.settings.agents.builtin
         return replace(started, agents=BUILTIN_KINDS) if builtin else started
 
+    def begin(self) -> None:
+        """A front end listens. Checkouts of processes that died before they told of them are settled meanwhile, off the
+        loop; once is enough."""
+        if self._settling is None and self._has_receipts():
+            self._settling = asyncio.create_task(asyncio.to_thread(self._agents.children.checkouts.recover))
+
     async def stop(self) -> None:
         """What runs beside the conversation ends with it, and that is told."""
         self._agents.closing()
@@ -49,6 +67,8 @@ class AgentPart(Part):
     async def leave(self, reason: EndReason) -> None:
         """Until every child that was stopped has been told of."""
         await self._agents.close()
+        if self._settling is not None:
+            await asyncio.gather(self._settling, return_exceptions=True)  # what is not settled now is so by the next
 
     def ops(self) -> OpHandlers:
         """What people want of agents."""
@@ -61,7 +81,13 @@ class AgentPart(Part):
 
     def lookups(self) -> Answerers:
         """What front ends ask about tasks."""
-        return {ListTasks: self._list, ShowTask: self._show, StopTask: self._stop, ClearTasks: self._clear}
+        return {
+            ListTasks: self._list,
+            ShowTask: self._show,
+            StopTask: self._stop,
+            ClearTasks: self._clear,
+            CleanWorktrees: self._clean,
+        }
 
     async def _fork(self, op: ForkAgent) -> Effect:
         if self._session.lost:
@@ -109,7 +135,7 @@ class AgentPart(Part):
         if not op.text.strip():
             raise OpRefused("the message is empty, so nothing was sent")
         try:
-            self._agents.children.say(op.to, op.text)
+            await self._agents.children.talk.say(op.to, op.text)
         except ValueError as error:
             raise OpRefused(f"nothing was sent: {error}") from error
         return nothing
@@ -123,7 +149,20 @@ class AgentPart(Part):
         return nothing
 
     async def _list(self, lookup: ListTasks) -> TasksListed:
-        return TasksListed(tasks=self._tools.registry.rows())
+        left = await self._agents.children.leftovers() if lookup.worktrees and self._has_receipts() else ()
+        return TasksListed(tasks=(*self._tools.registry.rows(), *left))
+
+    async def _clean(self, lookup: CleanWorktrees) -> TasksListed:
+        try:
+            done = await self._agents.children.clean(lookup.name)
+        except ValueError as error:
+            raise OpRefused(str(error)) from error
+        self._session.notice("info", "\n".join(done) or "no checkout was left", code="worktree")
+        return await self._list(ListTasks(worktrees=True))
+
+    def _has_receipts(self) -> bool:
+        """Whether anything is known of checkouts on this machine: one name on disk."""
+        return os.path.isdir(self._tools.place.home / "worktrees")
 
     async def _clear(self, lookup: ClearTasks) -> TasksListed:
         self._tools.registry.clear()
@@ -136,6 +175,11 @@ class AgentPart(Part):
         return next((row.task_id for row in self._tools.registry.rows() if row.name and row.name == name), name)
 
     async def _show(self, lookup: ShowTask) -> TaskShown:
+        if lookup.task_id.startswith("worktree:"):
+            left = await self._agents.children.leftover(lookup.task_id)
+            if left is None:
+                raise OpRefused(f"there is no checkout {lookup.task_id} any more")
+            return TaskShown(task=left[0], output=left[1])
         row, output = self._tools.registry.shown(self._task(lookup.task_id))
         if not output and row.kind == "agent":
             try:

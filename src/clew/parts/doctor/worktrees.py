@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from clew.agents.checkouts import Checkouts, Receipt
+from clew.agents.checkouts import Checkouts, Receipt, line_of
 from clew.parts.doctor.checks import guarded
 from clew.protocol.lookups.place import CheckRow
 from clew.system.home import clew_home
@@ -29,11 +29,3 @@ def check_worktrees(checkouts: Checkouts, left: list[Receipt], *, clean: bool) -
     details = (*(line_of(receipt) for receipt in left), *((HOW,) if len(left) > used else ()))
     data = {"left": len(left) - used, "in_use": used, "paths": [receipt.path for receipt in left]}
     return CheckRow(name="worktrees", state="info", summary=summary, details=details, data=data)
-
-
-def line_of(receipt: Receipt) -> str:
-    """One checkout, for people."""
-    if receipt.in_use:
-        return f"{receipt.path}: an agent works there ({receipt.owner})"
-    where = f"; saved in {receipt.ref}/head" if receipt.saved else ""
-    return f"{receipt.path}: {receipt.why or 'its process died'}{where}; made from {receipt.root}"

@@ -222,7 +222,7 @@ class TeamPart(Part):
     async def _start_member(self, op: StartMember) -> Effect:
         team = self._asked_team()
         try:
-            team.again(op.name)
+            await team.again(op.name)
         except ValueError as error:
             raise OpRefused(str(error)) from error
         return lambda: None

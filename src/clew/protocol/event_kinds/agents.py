@@ -19,7 +19,8 @@ class TaskRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     task_id: TaskId
     kind: str
-    """`shell`: a command in the background. `agent`: a child agent; then the id is its agent's."""
+    """`shell`: a command in the background. `agent`: a child agent; then the id is its agent's. `worktree`: a checkout
+    that was left, in answers only."""
     title: str
     owner: AgentId = MAIN_AGENT
     standing: Standing = Standing.WORKING
@@ -144,6 +145,8 @@ class AgentEnded(DurableEvent, frozen=True, kw_only=True, tag="agent.ended"):
     """Where its changes are, when it had a checkout of its own and that stays."""
     work_ref: str = ""
     """The ref of the repository that all of them are saved in; empty: there are none, or they could not be saved."""
+    carried: str = ""
+    """The commit that its changes begin after, where it began with what was uncommitted in its parent's checkout."""
     unheld: bool = False
     """It had a checkout of its own, and no sandbox kept its commands in it."""
     team: str = ""

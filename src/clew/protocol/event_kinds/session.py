@@ -135,6 +135,8 @@ class SessionEnded(LiveEvent, frozen=True, kw_only=True, tag="session.ended"):
     reason: Literal["", "closed", "taken_over", "switched"] = ""
     unsaved: int = 0
     """Entries that could not be written: whoever goes on with the session does so without them."""
+    left: str = ""
+    """What it left on the machine besides its log, and how to get at it, for people; empty: nothing."""
 
 
 class SessionRow(Struct, frozen=True, kw_only=True, omit_defaults=True):

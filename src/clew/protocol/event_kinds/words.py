@@ -82,6 +82,16 @@ class Notice(LiveEvent, frozen=True, kw_only=True, tag="notice"):
     code: str = ""
 
 
+class WorktreeChanged(DurableEvent, frozen=True, kw_only=True, tag="worktree.changed"):
+    """The conversation works in a checkout of its own from here on; with an empty path: in the project's again."""
+
+    name: str
+    path: str = ""
+    branch: str = ""
+    ref: str = ""
+    """Where in the project's repository its work is, or will be once it has any."""
+
+
 class PermissionModeChanged(DurableEvent, frozen=True, kw_only=True, tag="permission_mode.changed"):
     """The permission mode is now this one."""
 

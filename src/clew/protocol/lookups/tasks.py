@@ -16,6 +16,18 @@ class TasksListed(Answer, frozen=True, kw_only=True, tag="tasks.listed"):
 class ListTasks(Lookup[TasksListed], frozen=True, kw_only=True, tag="tasks.list"):
     """Ask which tasks run beside the conversation, and which did."""
 
+    worktrees: bool = False
+    """Checkouts that agents and conversations left, too, after the others: rows of the kind `worktree`."""
+
+
+class CleanWorktrees(Lookup[TasksListed], frozen=True, kw_only=True, tag="worktrees.clean"):
+    """Remove a checkout that was left, or `all`, once what it holds is saved in its repository. What became of each is
+    told as a notice; the answer lists what there is then."""
+
+    needs: ClassVar[Rights] = Rights.DRIVE
+
+    name: str
+
 
 class ClearTasks(Lookup[TasksListed], frozen=True, kw_only=True, tag="tasks.clear"):
     """Leave those that have ended out of the list from now on. Their logs and files stay."""

@@ -7,7 +7,7 @@ its files are compared with an index in a git directory of ours.
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -25,6 +25,11 @@ PERSON = {
     for what, value in (("NAME", "clew"), ("EMAIL", "clew@localhost"))
 }
 SNAPSHOT = "Uncommitted work of an agent, saved by clew"
+CARRIED = "Uncommitted changes of the checkout that this one was made from, carried over by clew"
+FILTERLESS = ("unspecified", "unset", "set")
+"""Values of the attribute `filter` that name none."""
+MAX_CARRIED_BYTES = 50_000_000
+MAX_CARRIED_FILES = 5_000
 
 
 class CheckoutProblem(Exception):
@@ -47,6 +52,15 @@ class CheckoutState(Struct, frozen=True, kw_only=True):
     def unchanged(self) -> bool:
         """Nothing would be lost with it but ignored files."""
         return not self.tips and not self.files and not self.nested
+
+
+class Uncommitted(Struct, frozen=True, kw_only=True):
+    """What differs from HEAD in the repository's own checkout."""
+
+    names: tuple[str, ...] = ()
+    """Files that can be carried over: changed, new and not ignored, or gone."""
+    kept_back: tuple[str, ...] = ()
+    """Those that cannot: repositories in it, files that a filter of the project makes, what nobody may read."""
 
 
 class Borrower:
@@ -77,17 +91,76 @@ class Borrower:
         self._git(("update-ref", f"refs/heads/{branch}", base), cwd=path)
         self._git(("read-tree", "-u", "--reset", "HEAD"), cwd=path)
 
-    def examine(self, path: Path, *, base: str) -> CheckoutState:
-        """What it holds. Raises CheckoutProblem where that cannot be told; then nothing may be removed."""
+    def uncommitted(self, path: Path, *, withheld: Callable[[str], bool] | None = None) -> Uncommitted:
+        """What is not committed where the new checkout at `path` was made from; nothing there is written, and no
+        filter runs. `withheld`: whether a file may not be read. Raises CheckoutProblem."""
         with TemporaryDirectory(prefix="clew-look-") as place:
-            return self._examine(path, Path(place) / "look", base=base)
+            env = self._beside(path, Path(place) / "index")
+            self._git(("read-tree", "HEAD"), cwd=self._repository.root, env=env)
+            return self._differing(env, withheld)
 
-    def save(self, path: Path, *, base: str, ref: str) -> CheckoutState:
+    def carry(self, path: Path, found: Uncommitted) -> str:
+        """Put these into the new checkout as one commit, which is its HEAD then; that commit. Its objects lie in the
+        checkout. Raises CheckoutProblem, also where they are too many or too large."""
+        root = self._repository.root
+        size = sum(size_of(root / name) for name in found.names)
+        if size > MAX_CARRIED_BYTES or len(found.names) > MAX_CARRIED_FILES:
+            raise CheckoutProblem(
+                f"the uncommitted changes are too large to be carried over ({len(found.names):,} files, {size:,} bytes;"
+                f" at most {MAX_CARRIED_FILES:,} and {MAX_CARRIED_BYTES:,}): commit or ignore some, or go without them"
+            )
+        with TemporaryDirectory(prefix="clew-look-") as place:
+            env = self._beside(path, Path(place) / "index")
+            self._git(("read-tree", "HEAD"), cwd=root, env=env)
+            given = "\0".join(found.names).encode(errors="surrogateescape")
+            self._git(("update-index", "--add", "--remove", "-z", "--stdin"), cwd=root, env=env, given=given)
+            tree = self._git(("write-tree",), cwd=root, env=env).strip()
+        made = self._git(("commit-tree", tree, "-p", "HEAD", "-m", CARRIED), cwd=path, env=dict(PERSON)).strip()
+        self._git(("update-ref", "HEAD", made), cwd=path)
+        self._git(("read-tree", "-u", "--reset", "HEAD"), cwd=path)
+        return made
+
+    def _differing(self, env: dict[str, str], withheld: Callable[[str], bool] | None) -> Uncommitted:
+        root = self._repository.root
+        self._git(("update-index", "-q", "--refresh"), cwd=root, env=env, may_fail=True)
+        listed = self._git(("ls-files", "-z", "-m", "-d", "-o", "--exclude-standard"), cwd=root, env=env)
+        staged = self._main("diff-index", "--cached", "--name-only", "--no-renames", "-z", "HEAD")
+        names = dict.fromkeys(name for name in (*listed.split("\0"), *staged.split("\0")) if name)
+        if not names:
+            return Uncommitted()
+        # Files that a sparse checkout leaves out are not there, and are not gone either.
+        marked = self._main("ls-files", "-z", "-t").split("\0")
+        sparse = {line[2:] for line in marked if line.startswith("S ")}
+        given = "\0".join(names).encode(errors="surrogateescape")
+        attributes = self._git(("check-attr", "-z", "--stdin", "filter"), cwd=root, env=env, given=given).split("\0")
+        filtered = {
+            name for name, value in zip(attributes[::3], attributes[2::3], strict=False) if value not in FILTERLESS
+        }
+        modes = self._git(("ls-files", "-z", "-s"), cwd=root, env=env).split("\0")
+        inner = {line.partition("\t")[2] for line in modes if line.startswith("160000 ")}
+        back: list[str] = []
+        found: list[str] = []
+        for name in names:
+            if name in sparse and not os.path.lexists(root / name):
+                continue
+            cannot = name.endswith("/") or name in inner or name in filtered or os.path.isdir(root / name)
+            cannot = cannot or (withheld is not None and withheld(str(root / name)))
+            (back if cannot else found).append(name)
+        return Uncommitted(names=tuple(found), kept_back=tuple(back))
+
+    def examine(self, path: Path, *, base: str, carried: str = "") -> CheckoutState:
+        """What it holds; `carried`: the commit that came with it. Raises CheckoutProblem where that cannot be told;
+        then nothing may be removed."""
+        with TemporaryDirectory(prefix="clew-look-") as place:
+            return self._examine(path, Path(place) / "look", base=base, carried=carried)
+
+    def save(self, path: Path, *, base: str, ref: str, carried: str = "") -> CheckoutState:
         """All that it holds, uncommitted files as a commit of their own, goes into the repository: `ref`/head, and
-        `ref`/1, `ref`/2 … for other branches and stashes. What it held. Raises CheckoutProblem."""
+        `ref`/1, `ref`/2 … for other branches and stashes; `ref`/carried for the commit that it began with, if it is one
+        of uncommitted changes. What it held. Raises CheckoutProblem."""
         with TemporaryDirectory(prefix="clew-look-") as place:
             look = Path(place) / "look"
-            state = self._examine(path, look, base=base)
+            state = self._examine(path, look, base=base, carried=carried)
             tips, env = list(state.tips), self._looking(path, look)
             if state.files:
                 listed = "\0".join(state.files).encode(errors="surrogateescape")
@@ -100,7 +173,10 @@ class Borrower:
                 tips = [state.head, *tips]
             if tips:
                 borrowed = (path / ".git" / "objects", look / ".git" / "objects")
-                self._take_over(tips, borrowed, base=base, ref=ref)
+                names = [f"{ref}/head", *(f"{ref}/{number}" for number in range(1, len(tips)))]
+                if carried:
+                    names, tips = [*names, f"{ref}/carried"], [*tips, carried]
+                self._take_over(dict(zip(names, tips, strict=True)), borrowed, base=base)
             return state
 
     def commit(self, name: str) -> str:
@@ -108,7 +184,7 @@ class Borrower:
         words = ("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
         return self._run(words, may_fail=True).decode(errors="replace").strip()
 
-    def _examine(self, path: Path, look: Path, *, base: str) -> CheckoutState:
+    def _examine(self, path: Path, look: Path, *, base: str, carried: str) -> CheckoutState:
         git_dir = path / ".git"
         if git_dir.is_symlink() or not git_dir.is_dir():
             raise CheckoutProblem("its git directory is gone or was replaced")
@@ -117,7 +193,7 @@ class Borrower:
         head = self._git((*own, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"), cwd=path).strip()
         refs = self._git((*own, "for-each-ref", "--format=%(objectname)"), cwd=path).split()
         borrowing = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(objects)}
-        known = self._known(base)
+        known = self._known(base) + (f"^{carried}\n" if carried else "")
         tips: list[str] = []
         for tip in dict.fromkeys((head, *refs)):
             given = f"{tip}\n{known}" + "".join(f"^{one}\n" for one in tips)
@@ -139,15 +215,14 @@ class Borrower:
             nested=tuple(name for name in names if name.endswith("/")),
         )
 
-    def _take_over(self, tips: Sequence[str], borrowed: Sequence[Path], *, base: str, ref: str) -> None:
+    def _take_over(self, refs: Mapping[str, str], borrowed: Sequence[Path], *, base: str) -> None:
         """The objects first, each one looked at; the refs only when every object is there."""
         env = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": os.pathsep.join(map(str, borrowed))}
-        wanted = "".join(f"{tip}\n" for tip in tips) + self._known(base)
+        wanted = "".join(f"{tip}\n" for tip in refs.values()) + self._known(base)
         packed = self._run(("pack-objects", "--revs", "--stdout", "-q"), env=env, given=wanted.encode())
         self._main("index-pack", "--stdin", "--fix-thin", "--strict", given=packed)
         self._main("rev-list", "--objects", "--quiet", "--stdin", given=wanted.encode())
-        names = (f"{ref}/head", *(f"{ref}/{number}" for number in range(1, len(tips))))
-        orders = "".join(f"update {name} {tip}\n" for name, tip in zip(names, tips, strict=True))
+        orders = "".join(f"update {name} {tip}\n" for name, tip in refs.items())
         self._main("update-ref", "--stdin", given=orders.encode())
 
     def _known(self, base: str) -> str:
@@ -170,6 +245,14 @@ class Borrower:
         for key in COPIED:
             if value := self._run(("config", "--get", key), may_fail=True).decode(errors="replace").strip():
                 self._git(("config", key, value), cwd=path)
+
+    def _beside(self, path: Path, index: Path) -> dict[str, str]:
+        """The repository's own files against an index of ours, with the settings and the objects of the checkout."""
+        return {
+            "GIT_DIR": str(path / ".git"),
+            "GIT_WORK_TREE": str(self._repository.root),
+            "GIT_INDEX_FILE": str(index),
+        }
 
     def _looking(self, path: Path, look: Path) -> dict[str, str]:
         return {"GIT_DIR": str(look / ".git"), "GIT_WORK_TREE": str(path), "GIT_INDEX_FILE": str(look / "index")}
@@ -216,3 +299,11 @@ class Borrower:
             said = done.stderr.decode(errors="replace").strip().splitlines()
             raise CheckoutProblem(said[-1][:300] if said else f"git {words[0]} ended with {done.returncode}")
         return done.stdout
+
+
+def size_of(path: Path) -> int:
+    """The bytes of a file or link; 0: it is gone."""
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0

@@ -1,14 +1,14 @@
 """Agent: give a task to a child agent, and wait for its report or let it run in the background."""
 
 import asyncio
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from msgspec import Meta, Struct
 
 from clew.permissions.access import Access, AgentAccess, ToolAccess
 from clew.protocol.display import TextBlock
 from clew.protocol.standing import Standing
-from clew.tools.base import ChildAgent, ChildOrder, Effect, ToolContext, ToolResult
+from clew.tools.base import ChildAgent, ChildOrder, Effect, Isolation, ToolContext, ToolResult
 from clew.tools.paths import problem
 from clew.tools.session import BuiltinTool
 
@@ -33,7 +33,7 @@ class AgentParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     run_in_background: bool | None = None
     fork: Annotated[bool, Meta(description="Begin with this conversation")] = False
     name: Annotated[str, Meta(description="For SendMessage")] = ""
-    isolation: Literal["", "worktree"] = ""
+    isolation: Isolation = ""
     team_name: str = ""
     mode: str = ""
     cwd: str = ""
@@ -97,7 +97,7 @@ def order_of(params: AgentParams) -> ChildOrder:
         name=params.name.strip(),
         model=params.model.strip(),
         fork=params.fork,
-        isolated=params.isolation == "worktree",
+        isolation=params.isolation,
         team=params.team_name.strip(),
         mode=params.mode.strip(),
     )
@@ -107,8 +107,10 @@ def launched(child: ChildAgent, *, moved: bool = False) -> ToolResult:
     """The answer to a call that does not wait."""
     how = "It was moved to the background and goes on there" if moved else "Agent launched in the background"
     where = f" Its log: {child.output_file}." if child.output_file else ""
+    note = f" {child.place_note}" if child.place_note else ""
     text = (
-        f"{how}; agentId: {child.agent}.{where} You are told when it is done: go on with other work or end your turn."
+        f"{how}; agentId: {child.agent}.{where}{note} You are told when it is done: go on with other work or end your "
+        "turn."
     )
     shown = f"{'moved to' if moved else 'in'} the background as {child.agent}"
     return ToolResult(text=text, display=(TextBlock(text=shown),))

@@ -22,7 +22,15 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId, OpId
 from clew.protocol.lookups.base import Answer
-from clew.protocol.lookups.tasks import ClearTasks, ListTasks, ShowTask, StopTask, TaskShown, TasksListed
+from clew.protocol.lookups.tasks import (
+    CleanWorktrees,
+    ClearTasks,
+    ListTasks,
+    ShowTask,
+    StopTask,
+    TaskShown,
+    TasksListed,
+)
 from clew.protocol.ops import MessageAgent, SendToBackground
 from clew.protocol.standing import Standing
 from clew.text.figures import count
@@ -119,6 +127,9 @@ class TasksDialog(Picker):
         elif value == "answer":
             self.wanted_agent = AgentId(self._shown.task_id)
             self.dismiss()
+        elif value == "clean":
+            self.inquire(CleanWorktrees(name=self._shown.task_id), self._cleaned, self._refuse, about="stop")
+            self.say("Saving and removing it …")
         elif value == "end":
             self._sure = False
             self.inquire(StopTask(task_id=self._shown.task_id), self._relist, self._refuse, about="stop")
@@ -168,11 +179,18 @@ class TasksDialog(Picker):
 
     def _relist(self, listed: TasksListed) -> None:
         self.unsay()
-        self._tasks = listed.tasks
+        left = tuple(row for row in self._tasks if row.kind == "worktree")  # known since it was opened
+        self._tasks = (*(row for row in listed.tasks if row.kind != "worktree"), *left)
         if self._shown is None:
             self.refill()
         else:
             self._look()
+
+    def _cleaned(self, listed: TasksListed) -> None:
+        """The notice says what became of it; the list is what is left."""
+        self.unsay()
+        self._tasks = listed.tasks
+        self.back_to_list()
 
     def _refuse(self, reason: str) -> None:
         self.unsay()
@@ -189,11 +207,15 @@ class TasksDialog(Picker):
             self._sure = False
             self._offer()
         elif self._shown is not None:
-            self._shown, self.clicks_choose = None, False
-            self.options.set(())
-            self.begin()
+            self.back_to_list()
         else:
             self.dismiss()
+
+    def back_to_list(self) -> None:
+        """No task is looked at any more."""
+        self._shown, self.clicks_choose = None, False
+        self.options.set(())
+        self.begin()
 
     def body_rows(self, columns: int) -> Sequence[Row]:
         if self._shown is None:
@@ -264,6 +286,9 @@ class TasksDialog(Picker):
             found.append(Option(value="tell", key="m", label=(Span("Message it"), Span(more, "dim"))))
         if is_agent and self._shown.standing.open and not self._shown.background and not self._sure:
             found.append(Option(value="background", key="b", label=(Span("Move it to the background"),)))
+        if self._shown.kind == "worktree":
+            more = Span("  what it holds is saved in its repository first", "dim")
+            found.append(Option(value="clean", key="c", label=(Span("Remove it"), more)))
         if self._shown.standing.open and self._sure:
             found.append(Option(value="end", key="y", label=(Span("Yes, end it and everything it started"),)))
             found.append(Option(value="keep", key="n", label=(Span("No, let it run"),)))

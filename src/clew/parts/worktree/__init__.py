@@ -1,0 +1,1 @@
+"""A checkout of its own for the conversation."""
