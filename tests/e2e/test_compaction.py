@@ -50,7 +50,7 @@ def test_cp2_three_attempts_and_one_word_that_it_is_off(tmp_path: Path) -> None:
     with Lab(tmp_path) as lab:
         lab.summariser = lambda request: {"status": 400, "parts": []}
         person = lab.start()
-        fill(lab, person, 5, tokens=750)
+        fill(lab, person, 5, tokens=800)
         attempts: list[int] = []
         lab.last = {"text": "ok"}
         shown = ""

@@ -97,7 +97,7 @@ def test_typed_words_wait_and_a_second_compaction_is_refused(tmp_path: Path) -> 
 def test_stopped_while_a_turn_makes_room_the_turn_ends_and_nothing_has_changed(tmp_path: Path) -> None:
     with Lab(tmp_path) as lab:
         person = lab.start()
-        fill(lab, person, 5, tokens=750)
+        fill(lab, person, 5, tokens=800)
         asked = len(lab.asked)
         lab.summariser = lambda request: good(request) | {"hold": Place("opened", 0, "summary")}
         person.say("ask899 go on")

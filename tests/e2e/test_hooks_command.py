@@ -106,14 +106,14 @@ def test_a_table_with_everything(place: Project) -> None:
     assert done.code == 0
     lines = done.out.splitlines()
     assert lines[0].split() == ["STATE", "DIGEST", "MOMENT", "MATCHER", "COMMAND", "FILE"]
-    rows = {line.split("  ")[0]: line for line in lines[1:4]}
-    assert set(rows) == {"runs", "not approved", "not sent yet"}
+    assert sorted(line.split("  ")[0] for line in lines[1:4]) == ["not approved", "not approved", "runs"]
+    rows = {line.split("  ")[0]: line for line in lines[1:4] if "TeammateIdle" not in line}
     assert "echo own" in rows["runs"]
     for word in ("PreToolUse", "Bash", "./check.sh --all", ".claude/settings.json"):
         assert word in rows["not approved"]
     problems = [line for line in lines if line.startswith("problem: ")]
     assert ['"http"' in problems[0], "hooks.Boo" in problems[1]] == [True, True]
-    assert lines[-1].startswith("1 not approved")
+    assert lines[-1].startswith("2 not approved")
 
 
 def test_approved_until_something_changes(place: Project) -> None:

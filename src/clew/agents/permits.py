@@ -382,11 +382,12 @@ def policy_of(place: ToolPlace, saved: SavedRules) -> Policy:
 
 def rules_of(permissions: Permissions, place: ToolPlace) -> tuple[Rule, ...]:
     """The rules of all layers. Project files were already narrowed when settings were loaded."""
-    effects: tuple[Decision, ...] = ("deny", "ask", "allow")
+    lists: dict[Decision, tuple[str, ...]]
+    lists = {"deny": permissions.deny, "ask": permissions.ask, "allow": permissions.allow}
     rules: list[Rule] = []
-    for effect in effects:
+    for effect, texts in lists.items():
         try:
-            rules += [parse_rule(text, effect) for text in getattr(permissions, effect)]
+            rules += [parse_rule(text, effect) for text in texts]
         except RuleError as error:
             raise SettingsError(f"{error} (in {places_of(effect, place)})") from error
     return tuple(rules)

@@ -289,7 +289,8 @@ def search_tools(setup: PartSetup, late: LateTools | None, past: Sequence[Entry]
     it began with it."""
     began = next((entry for entry in reversed(past) if isinstance(entry, SystemPromptEntry)), None)
     mode, request = setup.workspace.settings.tool_search, setup.request
-    if late is None and began is None and not small and mode != "off" and request.tools is None and not request.bare:
+    whole = request.tools is None and setup.main.tools is None and not request.bare and not small
+    if late is None and began is None and whole and mode != "off":
         return MoreTools(tools=(SearchTools(), CallTool()), searched=True)
     if late is None and (began is None or not (began.searched or began.told)):
         return MoreTools()

@@ -216,8 +216,9 @@ class McpPart(Part):
 
     @property
     def _is_searched(self) -> bool:
-        """Whether the model can search for tools that come later."""
-        return self._own is not None and self._own.toolbox.tools.is_told(SEARCH_TOOLS)
+        """Whether the model is told by a search of what servers bring: there were some when the session began."""
+        found = self._own is not None and self._own.toolbox.tools.is_told(SEARCH_TOOLS)
+        return found and self.late is not None
 
     def tell_in_full(self, names: Collection[str]) -> Event | None:
         """Where the model cannot search for tools, those of servers that a program brought are among its own from the
@@ -225,7 +226,7 @@ class McpPart(Part):
         assert self._own is not None
         tools, log = self._own.toolbox.tools, self._own.session.journal.main
         brought = [tool for tool in tools if tool.source in names]
-        if tools.is_told(SEARCH_TOOLS) or not brought:
+        if self._is_searched or not brought:
             return None
 
         before = log.conversation.system_prompt

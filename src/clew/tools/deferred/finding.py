@@ -53,9 +53,11 @@ class ToolFinder:
         return ToolResult(text=self._reply(found), is_error=bool(found.unknown and not found.tools))
 
     def _worth_waiting_for(self, query: str, found: ToolMatches) -> tuple[str, ...]:
-        """Sources on their way: all of them where nothing was found, else those that the query names."""
+        """Sources on their way: all of them where nothing of a server was found, unless a tool was named; else those
+        that the query names."""
         connecting = self._tools.late.connecting()
-        if not found.tools:
+        named = query.lower().startswith(SELECT) or self._named(query) is not None
+        if not found.tools or not (named or any(tool.source != OWN_SOURCE for tool in found.tools)):
             return connecting
         asked = set(words_in(query))
         return tuple(source for source in connecting if asked & set(words_in(source)))
