@@ -19,6 +19,8 @@ from clew.protocol.events import (
     Event,
     OpRejected,
     PromptAccepted,
+    PromptQueued,
+    PromptWithdrawn,
     SessionStarted,
     TurnEnded,
     TurnStarted,
@@ -235,6 +237,8 @@ class ChildrenBeside:
     def __init__(self) -> None:
         self._open: set[AgentId] = set()
         self._owed: list[AgentId] = []
+        self._queued: set[str] = set()
+        """Prompts that have not joined yet."""
         self._turns = 0
         self._in_turn = True
         self._failed = False
@@ -252,8 +256,13 @@ class ChildrenBeside:
             case AgentEnded():
                 self._open.discard(event.child)
                 self._owed += [event.child] if event.background else []
+            case PromptQueued() if event.origin == "user":
+                self._queued.add(event.prompt_id)
+            case PromptWithdrawn():
+                self._queued.discard(event.prompt_id)
             case PromptAccepted():
                 self._owed = [child for child in self._owed if child not in event.notices]
+                self._queued.discard(event.prompt_id)
             case _:
                 pass
 
@@ -265,7 +274,8 @@ class ChildrenBeside:
     @property
     def over(self) -> bool:
         """Nothing is left to wait for."""
-        return self._turns > 0 and not self._in_turn and (self._failed or not (self._open or self._owed))
+        left = self._open or self._owed or self._queued
+        return self._turns > 0 and not self._in_turn and (self._failed or not left)
 
 
 def printer_of(options: HeadlessOptions, out: TextIO, err: TextIO) -> Printer:

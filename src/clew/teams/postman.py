@@ -28,13 +28,13 @@ class Postman:
         self,
         roster: Roster,
         *,
-        deliver: Callable[[str, Callable[[], Notices]], bool],
+        deliver: Callable[[str, Callable[[], Notices], bool], bool],
         handle: Callable[[str, Letter], Awaitable[tuple[Became, str]]],
         tell: Callable[[str], None],
     ) -> None:
-        """`deliver`: let what is to be read join the conversation of this member, at its next step or by waking it;
-        false: it takes nothing now. `handle`: do what a protocol letter asks; what became of it. `tell`: say to a
-        person what went wrong."""
+        """`deliver`: let what is to be read join the conversation of this member, at its next step or by waking it, or
+        quietly with its next turn; false: it takes nothing now. `handle`: do what a protocol letter asks; what became
+        of it. `tell`: say to a person what went wrong."""
         self._roster = roster
         self._deliver = deliver
         self._handle = handle
@@ -68,8 +68,9 @@ class Postman:
         """Those of this process."""
         return tuple(self._local)
 
-    def pump(self, name: str, *, wake: bool = True) -> None:
-        """Take what is in one inbox: protocol to its handler, chat to its agent. `wake` false: only protocol."""
+    def pump(self, name: str, *, wake: bool = True, quietly: bool = False) -> None:
+        """Take what is in one inbox: protocol to its handler, chat to its agent. `wake` false: only protocol.
+        `quietly`: chat begins no turn."""
         taken = self._local.get(name)
         if taken is None or self._closed:
             return
@@ -79,7 +80,7 @@ class Postman:
                 taken.add(letter.id)
                 self._beside(self._handled(name, letter))
         chat = any(letter.is_chat for letter in letters)
-        if chat and wake and name not in self._queued and self._deliver(name, lambda: self._take(name)):
+        if chat and wake and name not in self._queued and self._deliver(name, lambda: self._take(name), quietly):
             self._queued.add(name)
         if self._unsettled:
             self._beside(self._settle())

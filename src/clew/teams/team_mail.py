@@ -113,8 +113,8 @@ class TeamMail:
             await self.store("assignment", by, to, {"item": item, "text": subject})
             self.postman.pump(to)
 
-    def _deliver(self, name: str, notices: Callable[[], Notices]) -> bool:
-        """Let mail join the conversation of an agent of this process."""
+    def _deliver(self, name: str, notices: Callable[[], Notices], quietly: bool) -> bool:
+        """Let mail join the conversation of an agent of this process; `quietly`: not before its next turn."""
         if self._known.session.closed:
             return False
         prompt = Prompt(content="", origin="task", notices=notices)
@@ -123,10 +123,10 @@ class TeamMail:
             if runner is None or runner.closed:
                 return False
             stopped = self._known.session.journal.log(MAIN_AGENT).state.standing is Standing.STOPPED
-            if runner.working or (self._known.factory.rules.wake_parent and not stopped):
+            if not quietly and (runner.working or (self._known.factory.rules.wake_parent and not stopped)):
                 runner.submit(prompt)
             else:
-                runner.join(lambda leaf: quiet_notice(notices(), leaf))
+                runner.join(lambda leaf: quiet_notice(notices(), leaf), now=not quietly)
             return True
         member = self._known.team().find(name)
         if member is None or (member.name in self._known.asked and not self._known.run(member)):

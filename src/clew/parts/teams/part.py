@@ -83,7 +83,7 @@ class TeamPart(Part):
                 await self._work.release(member.name)
         team.known.tell()
         for name in team.mail.postman.addresses:
-            team.mail.postman.pump(name, wake=name == LEAD)
+            team.mail.postman.pump(name, wake=name == LEAD, quietly=True)
 
     def _open(self, team: Team) -> LiveTeam:
         told = {str(task) for entry in self._past.entries if isinstance(entry, UserEntry) for task in entry.notices}
