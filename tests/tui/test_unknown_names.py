@@ -16,7 +16,7 @@ def sent(lab: ScreenLab) -> list[str]:
     ("typed", "answer"),
     [
         ("/changes", "/diff"),
-        ("/teams", "not there yet"),
+        ("/teams", "Did you mean /team?"),
         ("/history", "/sessions"),
         ("/checkpoint", "/rewind"),
         ("/zzzz", "/help lists all commands"),
