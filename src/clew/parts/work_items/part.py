@@ -8,6 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from clew.host.part import Part, PartSession, PartSetup
+from clew.parts.work_items.changes import change_words
 from clew.parts.work_items.tools import TaskCreate, TaskGet, TaskList, TaskUpdate
 from clew.protocol.display import TodoItem
 from clew.protocol.event_kinds.agents import TeamChanged, WorkChanged
@@ -94,9 +95,9 @@ class WorkPart(Part):
 
     def tell(self, by: str) -> None:
         """The list as it is now goes into the log, where that has another one."""
-        items = self.shown()
-        if not self._session.closed and items != self._session.journal.main.state.todos:
-            self._session.publish(WorkChanged(items=items, by=by))
+        items, known = self.shown(), self._session.journal.main.state.todos
+        if not self._session.closed and items != known:
+            self._session.publish(WorkChanged(items=items, by=by, done=change_words(known, items)))
 
     # Tools.
 
