@@ -10,9 +10,10 @@ from msgspec.structs import replace
 from clew.host.part import Part, PartSession, PartSetup
 from clew.parts.work_items.changes import change_words
 from clew.parts.work_items.tools import TaskCreate, TaskGet, TaskList, TaskUpdate
+from clew.parts.work_items.written import written_items
 from clew.protocol.display import TodoItem
 from clew.protocol.event_kinds.agents import TeamChanged, WorkChanged
-from clew.protocol.events import Event
+from clew.protocol.events import Event, Rewound
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.teams.names import LEAD
 from clew.teams.work_list import Todo, WorkChange, WorkItem, WorkList, WorkRefused, list_folder
@@ -65,7 +66,9 @@ class WorkPart(Part):
         self.tell("")
 
     def on(self, event: Event, agent: AgentId) -> None:
-        """With members in panes, others write the list too."""
+        """With members in panes, others write the list too; a rewind takes back what TodoWrite wrote."""
+        if isinstance(event, Rewound) and event.scope != "files" and agent == MAIN_AGENT and self._kept:
+            self._go_back()
         if isinstance(event, TeamChanged) and agent == MAIN_AGENT:
             outside = event.team is not None and any(row.backend == "pane" for row in event.team.members)
             if outside and self._watching is None:
@@ -73,6 +76,18 @@ class WorkPart(Part):
             elif not outside and self._watching is not None and not self._list_id:
                 self._watching.cancel()
                 self._watching = None
+
+    def _go_back(self) -> None:
+        """The main agent's own items are as the conversation says that is left; what is shared stays."""
+        items = written_items(self._session.journal.main.conversation.entries, self._session.started.session_id)
+        if items is None:
+            return
+        todos = [Todo(subject=one.content, status=status_of(one), active_form=one.active_form) for one in items]
+        try:
+            self.list.write_todos(todos, by=LEAD)
+        except WorkRefused as error:
+            self._session.notice("warning", f"the list of work is as it was before: {error}", code="team")
+        self.tell(LEAD)
 
     async def _watch(self) -> None:
         while True:
