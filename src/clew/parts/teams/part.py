@@ -16,7 +16,7 @@ from clew.parts.teams.tools import (
     TeamShutdown,
 )
 from clew.protocol.entries import UserEntry
-from clew.protocol.event_kinds.agents import TeamChanged, TeamRow
+from clew.protocol.event_kinds.agents import TeamChanged
 from clew.protocol.ids import AgentId
 from clew.protocol.lookups.teams import ShowTeam, TeamShown
 from clew.protocol.ops import SetMemberMode, StartMember, StopMember
@@ -60,7 +60,6 @@ class TeamPart(Part):
         self._work_tools = work_tools
         self._team: LiveTeam | None = None
         self._watching: asyncio.Task[None] | None = None
-        self._leaving: asyncio.Task[None] | None = None
 
     def start(self, own: PartSession) -> None:
         """Belong to a session; a team that it led before is found again."""
@@ -72,18 +71,10 @@ class TeamPart(Part):
     def begin(self) -> None:
         """A front end listens: mail that waits for the lead joins with its next turn, and what died is told."""
         team = self._team
-        if team is None and (left := self._own.session.journal.main.state.team) is not None:
-            self._leaving = asyncio.create_task(self._leave(left))
         if team is None or self._watching is not None:
             return
         self._watching = asyncio.create_task(team.mail.postman.watch())
         team.known.later(self._welcome(team))
-
-    async def _leave(self, left: TeamRow) -> None:
-        """A copy of a session does not lead that one's team: what members had open here is nobody's."""
-        self._own.session.publish(TeamChanged(team=None))
-        for member in left.members:
-            await self._work.release(member.name)
 
     async def _welcome(self, team: LiveTeam) -> None:
         """After a restart: what a dead member had open is nobody's again; mail of the lead is read."""
@@ -113,8 +104,6 @@ class TeamPart(Part):
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.gather(self._watching, return_exceptions=True)
-        if self._leaving is not None:
-            await self._leaving
         if self._team is not None:
             await self._team.close()
 

@@ -53,13 +53,15 @@ class WorkPart(Part):
         """The name that an agent has in the team; empty: it is in none."""
 
     def start(self, own: PartSession) -> None:
-        """Belong to a session. A list whose file is gone is made again as the log has it."""
+        """Belong to a session. A list whose file is gone, and that of a copy of a session, is made again as the log has
+        it."""
         self._own = own
         self._session = own.session
         self.list = WorkList(list_folder(self._home, self._list_id or own.session.started.session_id))
-        known = own.session.journal.main.state.todos
-        if self._kept and known and not self.list.known:
-            self.list.restore(item_of(at, item) for at, item in enumerate(known, 1))
+        state = own.session.journal.main.state
+        if self._kept and state.todos and not self.list.known:
+            items = (item_of(at, item) for at, item in enumerate(state.todos, 1))
+            self.list.restore(items if state.team is not None else map(nobodys, items))
 
     def begin(self) -> None:
         """A front end listens: what others changed since is told."""
@@ -289,6 +291,13 @@ def item_of(at: int, todo: TodoItem) -> WorkItem:
         description=todo.description,
         todo_of=todo.todo_of if todo.number else LEAD,
     )
+
+
+def nobodys(item: WorkItem) -> WorkItem:
+    """An item that a member had, in a session that has no team: a copy of one that has."""
+    if item.owner in ("", LEAD) or item.status == "completed":
+        return item
+    return replace(item, owner="", status="pending", todo_of="")
 
 
 def status_of(todo: TodoItem) -> Any:
