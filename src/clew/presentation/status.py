@@ -180,13 +180,17 @@ def team_words(facts: SessionFacts, columns: int) -> str:
     waiting = [row.name for row in rows if row.standing in (Standing.WAITING, Standing.ASKING)]
     working = [row.name for row in rows if row.name not in waiting]
     parts = [_some(waiting, "waits for you", "wait for you", columns), _some(working, "works", "work", columns)]
-    return sanitize(f"{team.name}: {', '.join(filter(None, parts)) or 'nobody works'}", one_line=True)
+    return f"{sanitize(team.name, one_line=True)}: {', '.join(filter(None, parts)) or 'nobody works'}"
 
 
 def _some(names: Sequence[str], one: str, many: str, columns: int) -> str:
     if not names:
         return ""
-    who = ", ".join(names) if len(names) <= MOST_NAMED and columns >= WIDE else str(len(names))
+    who = (
+        ", ".join(sanitize(name, one_line=True) for name in names)
+        if len(names) <= MOST_NAMED and columns >= WIDE
+        else str(len(names))
+    )
     return f"{who} {one if len(names) == 1 else many}"
 
 
