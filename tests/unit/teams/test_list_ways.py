@@ -4,11 +4,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from clew.ledger.fold import fold
 from clew.llm.scripted import Call, Say
+from clew.orient.form import form_of
 from clew.protocol.events import AgentEnded, CompactionEnded, Rewound, TurnEnded
 from clew.protocol.ids import EntryId
 from clew.protocol.ops import ClearContext, Redo, Rewind, SubmitPrompt
 from clew.teams.work_list import WorkList, list_folder
+from clew.transcript.past.reader import load
 from unit.agents.opened_place import Place, opened
 from unit.host.room import Front
 from unit.teams.team_lab import CREATE, deferred, member, team
@@ -112,3 +115,19 @@ async def test_a_branch_has_a_copy_of_the_list_and_no_team(place: Place) -> None
         assert in_log(copy) == in_file(place, copy) == [(1, "look", "pending"), (2, "mine", "completed")]
         assert [one.owner for one in copy.door.session.journal.main.state.todos] == ["", ""]
     assert in_file(place, front) == whole, "the list of the session that was copied stays"
+
+
+async def test_the_recap_names_members_and_owners(place: Place) -> None:
+    lead = [
+        *(CREATE, deferred("TaskCreate", subject="look"), member("ann")),
+        *(deferred("TaskUpdate", taskId="1", owner="ann", status="in_progress"), *[Say("ok")] * 4),
+    ]
+    request, _ = team(place, lead, ann=[Say("x"), Say("y")])
+    async with opened(request) as front:
+        await front.submit(SubmitPrompt(content="go"))
+        await front.until(AgentEnded)
+        await front.until(TurnEnded)
+    form = form_of(fold(load(place.transcript).entries, held=True))
+    assert form.told("open") == "0/1 look (ann)"
+    assert "ann idle" in form.told("agents")
+    assert "ann works" not in form.told("agents"), "its name, not the words of the call"
