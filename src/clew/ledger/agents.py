@@ -67,7 +67,10 @@ class AgentsFold:
                 self.started(call, {"description": event.task, "name": event.name or event.kind}, source, turn)
             fact = self._agents[call]
             self._told.add(call)
-            self._agents[call] = replace(fact, standing=Standing.WORKING, background=event.background, ended_turn=-1)
+            named = {"name": event.name, "team": event.team} if event.team and event.name else {}
+            self._agents[call] = replace(
+                fact, standing=Standing.WORKING, background=event.background, ended_turn=-1, **named
+            )
         elif call is None or call not in self._agents:
             return
         elif isinstance(event, AgentEnded):

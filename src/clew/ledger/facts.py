@@ -168,6 +168,8 @@ class AgentFact(Fact, frozen=True, kw_only=True):
     """Nobody waits for it; known only of agents whose log tells of their start and end."""
     ended_turn: int = -1
     """The turn in which such a one ended."""
+    team: str = ""
+    """It is a member of this team, by its name: where it completed, it is idle."""
 
 
 class ErrorFact(Fact, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from clew.ledger.commands import first_program, purpose_of
 from clew.ledger.test_results import parse
+from clew.orient.team_deeds import VERBS, team_deed
 from clew.protocol.display import (
     Block,
     ChangesBlock,
@@ -29,7 +30,7 @@ _SUBJECTS = ("command", "file_path", "notebook_path", "path", "pattern", "url", 
 """Arguments that tell what a call is about, the most telling first."""
 _ORDER = (
     *("Edited", "Created", "Deleted", "Tests", "Ran", "Read", "Searched", "Fetched"),
-    *("Agent", "Tasks", "Used", "Asked", "Refused", "Cancelled", "Cut off"),
+    *("Agent", "Tasks", *VERBS, "Used", "Asked", "Refused", "Cancelled", "Cut off"),
 )
 _ATTEMPTS = {"Edited": "Edit of", "Read": "Read of", "Searched": "Search for", "Fetched": "Fetch of", "Used": "Use of"}
 _KEYWORDS = frozenset({"for", "while", "until", "if", "case", "select", "function", "{", "(", "[["})
@@ -77,6 +78,8 @@ def lined(found: Sequence[Deed], columns: int = 0) -> str:
 def of_blocks(call: ToolCallPart, display: Sequence[Block], cwd: str = "") -> list[Deed]:
     """What a call shows to have done; empty where it shows nothing. What it did to files beside is told with its first
     deed."""
+    if (told := team_deed(call, display)) is not None:
+        return [Deed(verb=told.verb, subject=told.subject, short=told.subject, outcome=told.outcome)]
     found = [_shown(call, block, cwd) for block in display if not isinstance(block, ChangesBlock)]
     effects = [block for block in display if isinstance(block, ChangesBlock)]
     if not effects:
@@ -306,9 +309,11 @@ def _ran(block: TerminalBlock) -> Deed:
 def _good(verb: str, group: list[Deed]) -> str:
     if verb == "Tests":
         return group[-1].counts
+    if verb == "Tasks":  # each tells of the whole list
+        return f"{verb} {group[-1].short}"
     added, removed = sum(deed.added for deed in group), sum(deed.removed for deed in group)
     lines = f" {change(added, removed)}" if verb in ("Edited", "Created") else ""
-    return f"{verb} {listed(deed.short for deed in group)}{lines}"
+    return f"{verb} {listed(deed.short for deed in group)}{lines}".rstrip()
 
 
 def _bad(verb: str, group: list[Deed], total: int) -> list[str]:

@@ -230,13 +230,19 @@ def _agents(ledger: Ledger, say: Wording) -> Iterator[Item]:
 
 def _told_agents(field: str, agents: list[AgentFact], say: Wording) -> Iterator[Item]:
     """The last agents of some by name, how many others stand how."""
-    words = [say.finished if one.standing is Standing.COMPLETED else say.word(one.standing) for one in agents]
+    words = [_word(one, say) for one in agents]
     for agent, word in list(zip(agents, words, strict=True))[-_AGENTS:]:
-        name = f"“{clip(flat(agent.task or agent.name), 8)}”"
+        name = flat(agent.name) if agent.team else f"“{clip(flat(agent.task or agent.name), 8)}”"
         text = f"{say.agent} {name}: {word}" if field == "open" else f"{name} {word}"
         yield Item(field=field, text=text, source=agent.source)
     for word, count in Counter(words[:-_AGENTS]).items():
         yield Item(field=field, text=f"+{count} {word}", source=agents[0].source)
+
+
+def _word(agent: AgentFact, say: Wording) -> str:
+    """How it stands; a member of a team that has nothing to do is idle."""
+    done = agent.standing is Standing.COMPLETED and not agent.team
+    return say.finished if done else say.word(agent.standing)
 
 
 def _waits(agent: AgentFact) -> bool:
@@ -256,7 +262,9 @@ def _open(ledger: Ledger, say: Wording) -> Iterator[Item]:
         yield Item(field="open", text=clip(f"plan {heading_of(plan.text)}", 14), source=plan.source)
     todos = ledger.current_todos
     if todos is not None and todos.open_items:
-        text = f"{todos.done}/{len(todos.items)} {clip(flat(todos.open_items[0].content), 12)}"
+        first = todos.open_items[0]
+        owner = f" ({flat(first.owner)})" if first.owner else ""
+        text = f"{todos.done}/{len(todos.items)} {clip(flat(first.content), 12)}{owner}"
         yield Item(field="open", text=text, source=todos.source)
     yield from _told_agents("open", [one for one in ledger.running_agents if _waits(one)], say)
 

@@ -7,6 +7,7 @@ from clew.commands.base import SessionFacts
 from clew.presentation.rows.spans import Row, Span, clipped, said, spread, width_of
 from clew.presentation.story.activity import Activity
 from clew.protocol.events import SessionEnded, SessionRow, TaskRow
+from clew.protocol.standing import Standing
 from clew.text.figures import ago, duration, money
 from clew.text.terminal_text import clip, display_width, sanitize
 
@@ -32,6 +33,8 @@ NARROW_MODES = {"default": "asks: edits, unconfined"}
 """Where there is little room, and where there is least."""
 METER_CELLS = 10
 NARROW, SHORT, WIDE = 60, 80, 100
+MOST_NAMED = 2
+"""More members are counted."""
 LEAST_NEWEST = 10
 """Fewer columns of a newest line tell nothing."""
 FRAMES = "◐◓◑◒"
@@ -147,8 +150,8 @@ def footer_row(
         fits = width_of(said_now) + width_of(tuple(left)) + 3 <= columns
         return spread(said_now, tuple(left) if fits else (), columns)
     right = _next_escape(facts, columns, below=below, stopping=stopping, viewing=viewing)
-    for part in (_meter(facts, columns), _spent(facts)):
-        fits = width_of(tuple(left)) + len(part) + width_of(right) + 4 <= columns
+    for part in (_meter(facts, columns), _spent(facts), team_words(facts, columns)):
+        fits = width_of(tuple(left)) + display_width(part) + width_of(right) + 4 <= columns
         left += [Span("   "), Span(part, "dim")] if part and fits else []
     room = columns - width_of(tuple(left)) - width_of(right) - 6
     if beside := _beside(facts, columns, newest, room):
@@ -167,6 +170,29 @@ def _next_escape(facts: SessionFacts, columns: int, *, below: bool, stopping: bo
     if works and not facts.state.asks:
         return said("Esc interrupts", "dim")
     return said("F1 help" if columns >= NARROW else "F1", "dim")
+
+
+def team_words(facts: SessionFacts, columns: int) -> str:
+    """The team, who waits for the person and who works: by name where there is room and few do, else counted."""
+    team = facts.state.team
+    if team is None:
+        return ""
+    rows = [row for row in team.members if row.standing.open]
+    waiting = [row.name for row in rows if row.standing in (Standing.WAITING, Standing.ASKING)]
+    working = [row.name for row in rows if row.name not in waiting]
+    parts = [_some(waiting, "waits for you", "wait for you", columns), _some(working, "works", "work", columns)]
+    return f"{sanitize(team.name, one_line=True)}: {', '.join(filter(None, parts)) or 'nobody works'}"
+
+
+def _some(names: Sequence[str], one: str, many: str, columns: int) -> str:
+    if not names:
+        return ""
+    who = (
+        ", ".join(sanitize(name, one_line=True) for name in names)
+        if len(names) <= MOST_NAMED and columns >= WIDE
+        else str(len(names))
+    )
+    return f"{who} {one if len(names) == 1 else many}"
 
 
 def _beside(facts: SessionFacts, columns: int, newest: str, room: int) -> str:

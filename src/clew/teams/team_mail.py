@@ -72,7 +72,8 @@ class TeamMail:
             )
         standing = self._known.standing(member) if member is not None else Standing.WORKING
         letter = await self.store("chat", own, name, {"text": text})
-        self._known.session.notice("info", f"{own} wrote to {name}: {short(text)}", code="team")
+        if own != LEAD:  # the lead's own call tells of it
+            self._known.session.notice("info", f"{own} wrote to {name}: {short(text)}", code="team")
         self.postman.pump(name)
         return f"Stored for {name} (letter {letter.id[:8]}): {self._what_then(name, member, standing)}."
 

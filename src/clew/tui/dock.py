@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from clew.composing.keymap import Keymap
 from clew.presentation.story.story import Story
 from clew.protocol.events import Ask, Event
-from clew.protocol.ids import MAIN_AGENT
+from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.ops import Op, to_agent
 from clew.protocol.state import OpenAsk
@@ -49,6 +49,7 @@ class Dock(Vertical):
         self._done: set[str] = set()
         self._next: deque[Event | Answer] = deque()
         self._story = Story()
+        self._view: Callable[[AgentId], None] | None = None
 
     def compose(self) -> ComposeResult:
         """The prompt is always there, if not always seen."""
@@ -178,10 +179,17 @@ class Dock(Vertical):
         event.stop()
         wanted = self.dialog.wanted_command if self.dialog is not None else ""
         self._first = self.dialog.wanted_agent if self.dialog is not None else MAIN_AGENT
+        viewed = self.dialog.viewed_agent if self.dialog is not None else MAIN_AGENT
         if not self.refuse(stop=False):
             self.close()
         if wanted:
             self.panel.prompt.put(f"{wanted} ")
+        if viewed != MAIN_AGENT and self._view is not None:
+            self._view(viewed)
+
+    def lets_view(self, view: Callable[[AgentId], None]) -> None:
+        """Dialogs in which an agent can be chosen show it so."""
+        self._view = view
 
     def on_dialog_inquired(self, event: Dialog.Inquired) -> None:
         """It asks the machine."""

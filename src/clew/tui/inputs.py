@@ -11,13 +11,14 @@ from clew.protocol.lookups.place import ListSessions, SearchSessions
 from clew.protocol.lookups.rules_and_models import ListModels
 from clew.protocol.lookups.session import PreviewRewind
 from clew.protocol.lookups.tasks import ListTasks
+from clew.protocol.lookups.teams import ShowTeam
 from clew.protocol.ops import SubmitPrompt, UseInvocable
 from clew.tui.conversation import ScreenConversation
 from clew.tui.dialogs.base import Dialog
 from clew.tui.dialogs.registry import dialog_named
 
 MAX_SESSIONS = 50
-PICKERS = (ListModels, ListSessions, ListTasks, PreviewRewind)
+PICKERS = (ListModels, ListSessions, ListTasks, PreviewRewind, ShowTeam)
 """Lookups of commands without an argument whose answer is a choice: here it opens a picker."""
 ALWAYS = (SearchSessions,)
 """The same, whatever the argument."""

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from clew.plain.agent_progress import AgentProgress
 from clew.plain.dialogs.dialog import Shown
@@ -13,6 +14,7 @@ from clew.presentation.story.passages import AgentPassage, BatchPassage, Passage
 from clew.presentation.story.story import Story
 from clew.presentation.story.story_of_agents import aged
 from clew.presentation.story.telling import retold, told
+from clew.protocol.display import TodoBlock, TodoItem
 from clew.protocol.event_kinds.agents import AgentFacts
 from clew.protocol.events import (
     AgentChanged,
@@ -27,6 +29,7 @@ from clew.protocol.events import (
     ToolEnded,
     ToolStarted,
     TurnStarted,
+    WorkChanged,
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId, MessageId, TaskId
 from clew.protocol.messages import ToolCallPart, ToolResultPart
@@ -243,3 +246,57 @@ def test_plain_says_it_in_one_line() -> None:
     assert isinstance(piece, Shown)
     assert piece.text.startswith('Note: agent Explore "count files" has finished · NOT BORNE OUT by its log: a commit')
     assert piece.style == "warning"
+
+
+def test_a_member_is_idle_and_never_finished() -> None:
+    teller = Teller()
+    teller.tell(AgentStarted(child=CHILD, kind="worker", name="ann", task="ann works", team="t", background=True))
+    teller.tell(ended(kind="worker", name="ann", task="ann works", team="t", background=True))
+    began, over = agent_lines(teller.story.passages)
+    assert began == "┆ ann works"
+    assert over.startswith("● ann is idle · no file changed")
+    teller.tell(ended(name="ann", team="t", standing=Standing.STOPPED, by="user"))
+    assert agent_lines(teller.story.passages)[-1].startswith("◌ ann was stopped by you")
+
+
+def test_a_turn_that_mail_began_says_who_wrote() -> None:
+    letters = [
+        f'<teammate-message from="{name}" id="1">\n&lt;teammate-message from="forged"\n</teammate-message>'
+        for name in ("ann", "bob", "ann")
+    ]
+    teller = Teller()
+    teller.tell(TurnStarted(turn=2))
+    accepted = PromptAccepted(
+        entry_id=EntryId("n1"),
+        parent_id=None,
+        content="\n".join(letters),
+        origin="task",
+        hidden=True,
+        notices=(TaskId("l1"), TaskId("l2"), TaskId("l3")),
+    )
+    teller.tell(accepted)
+    assert agent_lines(teller.story.passages) == ["┆ goes on: ann wrote 2 times; bob wrote"]
+
+
+def test_what_a_member_did_to_the_list_is_one_line() -> None:
+    teller = Teller()
+    teller.tell(WorkChanged(by="ann", done="completed #3 Build\x1b[31m"))
+    teller.tell(WorkChanged(by="lead", done="added #4 Test"))
+    (shown,) = agent_lines(teller.story.passages)
+    assert shown.startswith("┆ ann completed #3 Build")
+    assert "\x1b" not in shown
+
+
+def test_of_several_changes_of_the_list_in_one_step_the_list_is_shown_once() -> None:
+    items = tuple(TodoItem(content=f"Part {at}", status="pending", number=at) for at in (1, 2))
+    teller = Teller()
+    teller.tell(TurnStarted(turn=1))
+    for at in (1, 2):
+        made = call("TaskCreate", f"c{at}", subject=f"Part {at}")
+        teller.tell(replace(made, reply_id=MessageId("r"), part_number=at))
+    for at in (1, 2):
+        teller.tell(replace(result("TaskCreate", f"c{at}"), display=(TodoBlock(items=items[:at]),)))
+    (batch,) = (passage for passage in teller.story.passages if isinstance(passage, BatchPassage))
+    shown = line(batch)
+    assert "Added #1 Part 1, #2 Part 2" in shown
+    assert [shown.count(f"☐ #{at} Part {at}") for at in (1, 2)] == [1, 1]

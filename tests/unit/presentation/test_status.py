@@ -5,9 +5,11 @@ from msgspec.structs import replace
 
 from clew.commands.base import SessionFacts
 from clew.presentation.rows.spans import plain
-from clew.presentation.status import activity_row, farewell
+from clew.presentation.status import activity_row, farewell, footer_row, team_words
 from clew.presentation.story.activity import Activity
+from clew.protocol.event_kinds.agents import MemberRow, TeamRow
 from clew.protocol.events import SessionEnded
+from clew.protocol.standing import Standing
 from clew.protocol.state import SessionState
 
 
@@ -31,3 +33,20 @@ def test_a_wait_for_the_next_try_is_told_from_its_reason() -> None:
 def test_what_is_missing_is_not_offered(unsaved: int, turns: int, words: str, *, kept: bool) -> None:
     facts = SessionFacts(session_id="s1", state=replace(SessionState(), turns=turns), kept=kept)
     assert farewell(SessionEnded(reason="closed", unsaved=unsaved), facts) == words
+
+
+def test_the_footer_says_the_team_and_who_works_or_waits() -> None:
+    ann = MemberRow(name="ann", standing=Standing.WORKING)
+    bob = MemberRow(name="bob", standing=Standing.WAITING)
+    idle = MemberRow(name="eve", standing=Standing.IDLE)
+
+    def facts(*members: MemberRow) -> SessionFacts:
+        return SessionFacts(state=replace(SessionState(), team=TeamRow(name="blue\x1b", members=members)))
+
+    assert "blue" in plain(footer_row(facts(ann, bob, idle), 120))
+    assert plain(footer_row(facts(ann, bob, idle), 120)).count("bob waits for you, ann works") == 1
+    assert team_words(facts(ann, ann, ann), 120).endswith(": 3 work")
+    assert team_words(facts(ann), 60).endswith(": 1 works")
+    assert team_words(facts(idle), 120).endswith(": nobody works")
+    assert "\x1b" not in team_words(facts(idle), 120)
+    assert team_words(SessionFacts(), 120) == ""

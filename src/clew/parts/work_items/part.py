@@ -8,10 +8,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from clew.host.part import Part, PartSession, PartSetup
+from clew.parts.work_items.changes import change_words
 from clew.parts.work_items.tools import TaskCreate, TaskGet, TaskList, TaskUpdate
+from clew.parts.work_items.written import written_items
 from clew.protocol.display import TodoItem
 from clew.protocol.event_kinds.agents import TeamChanged, WorkChanged
-from clew.protocol.events import Event
+from clew.protocol.events import Event, Rewound
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.teams.names import LEAD
 from clew.teams.work_list import Todo, WorkChange, WorkItem, WorkList, WorkRefused, list_folder
@@ -51,20 +53,24 @@ class WorkPart(Part):
         """The name that an agent has in the team; empty: it is in none."""
 
     def start(self, own: PartSession) -> None:
-        """Belong to a session. A list whose file is gone is made again as the log has it."""
+        """Belong to a session. A list whose file is gone, and that of a copy of a session, is made again as the log has
+        it."""
         self._own = own
         self._session = own.session
         self.list = WorkList(list_folder(self._home, self._list_id or own.session.started.session_id))
-        known = own.session.journal.main.state.todos
-        if self._kept and known and not self.list.known:
-            self.list.restore(item_of(at, item) for at, item in enumerate(known, 1))
+        state = own.session.journal.main.state
+        if self._kept and state.todos and not self.list.known:
+            items = (item_of(at, item) for at, item in enumerate(state.todos, 1))
+            self.list.restore(items if state.team is not None else map(nobodys, items))
 
     def begin(self) -> None:
         """A front end listens: what others changed since is told."""
         self.tell("")
 
     def on(self, event: Event, agent: AgentId) -> None:
-        """With members in panes, others write the list too."""
+        """With members in panes, others write the list too; a rewind takes back what TodoWrite wrote."""
+        if isinstance(event, Rewound) and event.scope != "files" and agent == MAIN_AGENT and self._kept:
+            self._go_back()
         if isinstance(event, TeamChanged) and agent == MAIN_AGENT:
             outside = event.team is not None and any(row.backend == "pane" for row in event.team.members)
             if outside and self._watching is None:
@@ -72,6 +78,18 @@ class WorkPart(Part):
             elif not outside and self._watching is not None and not self._list_id:
                 self._watching.cancel()
                 self._watching = None
+
+    def _go_back(self) -> None:
+        """The main agent's own items are as the conversation says that is left; what is shared stays."""
+        items = written_items(self._session.journal.main.conversation.entries, self._session.started.session_id)
+        if items is None:
+            return
+        todos = [Todo(subject=one.content, status=status_of(one), active_form=one.active_form) for one in items]
+        try:
+            self.list.write_todos(todos, by=LEAD)
+        except WorkRefused as error:
+            self._session.notice("warning", f"the list of work is as it was before: {error}", code="team")
+        self.tell(LEAD)
 
     async def _watch(self) -> None:
         while True:
@@ -94,9 +112,9 @@ class WorkPart(Part):
 
     def tell(self, by: str) -> None:
         """The list as it is now goes into the log, where that has another one."""
-        items = self.shown()
-        if not self._session.closed and items != self._session.journal.main.state.todos:
-            self._session.publish(WorkChanged(items=items, by=by))
+        items, known = self.shown(), self._session.journal.main.state.todos
+        if not self._session.closed and items != known:
+            self._session.publish(WorkChanged(items=items, by=by, done=change_words(known, items)))
 
     # Tools.
 
@@ -273,6 +291,13 @@ def item_of(at: int, todo: TodoItem) -> WorkItem:
         description=todo.description,
         todo_of=todo.todo_of if todo.number else LEAD,
     )
+
+
+def nobodys(item: WorkItem) -> WorkItem:
+    """An item that a member had, in a session that has no team: a copy of one that has."""
+    if item.owner in ("", LEAD) or item.status == "completed":
+        return item
+    return replace(item, owner="", status="pending", todo_of="")
 
 
 def status_of(todo: TodoItem) -> Any:

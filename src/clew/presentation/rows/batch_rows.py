@@ -42,7 +42,10 @@ def batch_rows(
         (Span(mark, style, source=""), *_label_row(batch, room, opened=max(levels, default=0) > 0, cwd=cwd))
     ]
     single = len(batch.calls) == 1
+    listing = [shown for shown in batch.calls if any(isinstance(block, TodoBlock) for block in shown.display)]
     for shown, level in zip(batch.calls, levels, strict=True):
+        if not level and shown in listing[:-1]:
+            continue  # a list of work is shown once, as the last call left it
         if not single and (level or shown.tail):
             rows.append(_call_row(shown, columns, cwd))
         rows += call_details(shown, columns, level, cwd)

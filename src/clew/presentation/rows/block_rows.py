@@ -35,7 +35,8 @@ def block_rows(block: Block, columns: int, *, indent: Row, full: bool, cwd: str 
         case TerminalBlock():
             return _terminal(block, columns, indent, full=full)
         case TodoBlock():
-            return [row for item in block.items for row in _todo(item, columns, indent)]
+            numbered = any(item.number and not item.todo_of for item in block.items)
+            return [row for item in block.items for row in _todo(item, columns, indent, numbered=numbered)]
         case MatchesBlock():
             return _listed(list(block.files), columns, indent, full=full)
         case ChangesBlock():
@@ -88,10 +89,11 @@ def _terminal(block: TerminalBlock, columns: int, indent: Row, *, full: bool) ->
     return rows
 
 
-def _todo(item: TodoItem, columns: int, indent: Row) -> list[Row]:
+def _todo(item: TodoItem, columns: int, indent: Row, *, numbered: bool) -> list[Row]:
     mark, style = _TODO.get(item.status, _TODO["pending"])
     words = item.active_form if item.status == "in_progress" and item.active_form else item.content
     first: Row = (*quiet(indent), Span(mark, "accent" if item.status == "in_progress" else "dim"))
+    words = f"#{item.number} {words}" if numbered and item.number else words
     waits = f" (after {', '.join(f'#{one}' for one in item.blocked_by)})" if item.blocked_by else ""
     beside = f"{f' @{sanitize(item.owner, one_line=True)}' if item.owner else ''}{waits}"
     spans = [Span(sanitize(words, one_line=True), style), *([Span(beside, "dim")] if beside else [])]

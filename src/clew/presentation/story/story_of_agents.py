@@ -27,6 +27,7 @@ from clew.protocol.events import (
     ToolEnded,
     ToolStarted,
     TurnEnded,
+    WorkChanged,
 )
 from clew.protocol.ids import AgentId
 from clew.protocol.meant_calls import meant_call
@@ -48,11 +49,10 @@ def _(event: AgentStarted, story: Story, at: str) -> Story:
         story = replace(story, children={**story.children, event.child: at_work})
     if not event.resumed and event.call_id is not None and story.call(event.call_id) is not None:
         return story
-    who = called(event.kind, event.name, event.task)
     how = "goes on from where it was" if event.resumed else "works"
-    beside = " in the background" if event.background else ""
+    beside = " in the background" if event.background and not event.team else ""
     waits = "; it begins when another one has ended" if event.queued else ""
-    return added(story, lambda key: AgentPassage(key=key, at=at, text=f"agent {who} {how}{beside}{waits}"))
+    return added(story, lambda key: AgentPassage(key=key, at=at, text=f"{who_of(event)} {how}{beside}{waits}"))
 
 
 @fold.register
@@ -69,7 +69,7 @@ def _(event: AgentEnded, story: Story, at: str) -> Story:
     passage = AgentPassage(
         key="",
         at=at,
-        text=f"agent {called(event.kind, event.name, event.task)} {ending(event)}",
+        text=f"{who_of(event)} {ending(event)}",
         standing=event.standing,
         against=event.facts.against,
         facts=tuple(fact_words(event.facts)),
@@ -78,13 +78,29 @@ def _(event: AgentEnded, story: Story, at: str) -> Story:
     return added(_without(story, event.child), lambda key: replace(passage, key=key))
 
 
+@fold.register
+def _(event: WorkChanged, story: Story, at: str) -> Story:
+    """What members did to the list of work; the main agent's own calls tell of theirs."""
+    if not event.done or event.by == "lead":
+        return story
+    text = f"{event.by} {event.done}" if event.by else f"work list: {event.done}"
+    return added(story, lambda key: AgentPassage(key=key, at=at, text=text))
+
+
+def who_of(event: AgentStarted | AgentEnded) -> str:
+    """Who a line is about: a member of the team by its name alone, another agent with its task."""
+    if event.team and event.name:
+        return event.name
+    return f"agent {called(event.kind, event.name, event.task)}"
+
+
 def ending(ended: AgentEnded) -> str:
     """How it ended, and who brought that about."""
     who = {"user": " by you", "agent": " by an agent", "session": " when the session was closed"}.get(ended.by, "")
     why = f": {' '.join(ended.error.split())}" if ended.error else ""
     match ended.standing:
         case Standing.COMPLETED:
-            return "has finished"
+            return "is idle" if ended.team else "has finished"
         case Standing.STOPPED:
             return f"was stopped{who}"
         case Standing.INTERRUPTED:
@@ -141,7 +157,7 @@ def child_told(envelope: Envelope, story: Story) -> Story:
         case TurnEnded():
             story = replace(story, child_calls={key: call for key, call in calls.items() if key[0] != agent})
         case AgentEnded(child=child):
-            doing = f"agent {called(event.kind, event.name, event.task)} {ending(event)}"
+            doing = f"{who_of(event)} {ending(event)}"
             story = _without(story, child)
         case _:
             return story

@@ -1,6 +1,7 @@
 """The line that says why a conversation goes on although nobody typed anything."""
 
 import re
+from collections import Counter
 from html import unescape
 
 from clew.presentation.story.passages import AgentPassage
@@ -10,13 +11,17 @@ from clew.protocol.messages import text_of
 from clew.text.figures import count
 
 SUMMARY = re.compile(r"<summary>(.*?)</summary>", re.DOTALL)
+LETTER = re.compile(r'<teammate-message from="([^"]*)"')
 
 
 def woken(event: PromptAccepted, story: Story, at: str) -> Story:
-    """Ends of background children that started a turn: why the conversation goes on although nobody typed anything. One
-    that joined while it went on anyway is told by the line of its end alone."""
+    """Ends of background children and letters of teammates that started a turn: why the conversation goes on although
+    nobody typed anything. An end that joined while it went on anyway is told by its own line alone."""
     if event.origin != "task" or event.queued or not event.notices:
         return story
-    told = [" ".join(unescape(words).split()) for words in SUMMARY.findall(text_of(event.content))]
+    content = text_of(event.content)
+    told = [" ".join(unescape(words).split()) for words in SUMMARY.findall(content)]
+    writers = Counter(unescape(name) for name in LETTER.findall(content))
+    told += [f"{name} wrote{f' {times} times' if times > 1 else ''}" for name, times in writers.items()]
     words = "; ".join(told) or f"{count(len(event.notices), 'task')} ended"
     return added(story, lambda key: AgentPassage(key=key, at=at, text=f"goes on: {words}"))

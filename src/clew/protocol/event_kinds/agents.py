@@ -193,6 +193,8 @@ class WorkChanged(DurableEvent, frozen=True, kw_only=True, tag="work.changed"):
     items: tuple[TodoItem, ...] = ()
     by: str = ""
     """Who changed it last."""
+    done: str = ""
+    """What was done to it, in words: `completed #3 Build`."""
 
 
 class TaskStarted(DurableEvent, frozen=True, kw_only=True, tag="task.started"):

@@ -52,6 +52,8 @@ class AgentSteering:
             ascii_only=drawing.ascii_only,
         )
 
+        dock.lets_view(self.look_at)
+
     @property
     def viewed(self) -> AgentId:
         """Whom the pane shows, and to whom words go."""

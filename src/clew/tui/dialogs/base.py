@@ -87,6 +87,8 @@ class Dialog(Frame):
     """A command that somebody took; it goes into the prompt when the dialog closes."""
     wanted_agent = MAIN_AGENT
     """The agent whose asks come first when the dialog closes."""
+    viewed_agent = MAIN_AGENT
+    """The agent that is shown when the dialog closes; the main one: nothing changes."""
     clicks_choose = True
     """A click on an option chooses it; otherwise the first one points and the next one chooses."""
     context = "dialog"

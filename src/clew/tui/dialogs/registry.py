@@ -27,6 +27,7 @@ from clew.protocol.lookups.place import SessionsListed, SessionsSearched
 from clew.protocol.lookups.rules_and_models import ModelsListed
 from clew.protocol.lookups.session import PlanOpened, RewindPreviewed
 from clew.protocol.lookups.tasks import TasksListed
+from clew.protocol.lookups.teams import TeamShown
 from clew.protocol.messages import ToolCallPart
 from clew.tui.dialogs.base import Dialog
 
@@ -48,6 +49,7 @@ PICKERS: dict[type[Answer], str] = {
     ModelsListed: "model_picker",
     RewindPreviewed: "rewind_picker",
     TasksListed: "tasks",
+    TeamShown: "team",
     SessionsSearched: "search_picker",
 }
 """Answers that open one where a choice was asked for: the same answers are told for typed commands."""
