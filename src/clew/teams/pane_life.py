@@ -16,7 +16,7 @@ from clew.transcript.log.lease import holder_of, process_start
 from clew.transcript.log.store import SessionStore
 
 PANE_ONLY = frozenset(
-    [
+    {
         "TMUX",
         "TMUX_PANE",
         "TERM",
@@ -32,7 +32,7 @@ PANE_ONLY = frozenset(
         "WINDOW",
         "WINDOWID",
         "_",
-    ]
+    }
 )
 """Variables that tell of a terminal: a pane has its own."""
 MODES_BY_WIDTH = ("plan", "default", "acceptEdits", "bypassPermissions")
