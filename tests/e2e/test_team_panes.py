@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from clew.teams.pane_life import process_lives
 from e2e.command import CLEW, Place, Serve
 from e2e.screen_person import ScreenPerson
 from e2e.test_copy import READY, InTmux, needs_tmux
@@ -174,8 +175,13 @@ def test_an_approval_in_a_pane_is_answered_by_another_command_and_by_keys_in_the
     done = place.run("answer", session, "allow")
     assert done.code == 0, done.err
     here.person.until((place.project / "one.txt").exists)
-    here.person.until(lambda: "two.txt" in here.tmux("capture-pane", "-p", "-t", roster(place)["pane"]))
-    here.tmux("send-keys", "-t", roster(place)["pane"], "y")
+    pane = roster(place)["pane"]
+
+    def shown() -> str:
+        return here.tmux("capture-pane", "-p", "-t", pane)
+
+    here.person.until(lambda: "two.txt" in shown() and "Esc denies" in shown())  # its quiet time is over
+    here.tmux("send-keys", "-t", pane, "y")
     here.person.until((place.project / "two.txt").exists)
     here.person.until(lambda: standing(place) == "idle")
 
@@ -184,10 +190,10 @@ def test_a_member_that_is_stopped_at_once_is_gone_with_its_pane(come: Come) -> N
     here, place, _ = come(of_scout(text="ready"), CREATE, of_lead(agent("scout")))
     here.person.type(f"{LEAD}\r")
     here.person.until(lambda: standing(place) == "idle")
-    process = process_of(place)
+    process = roster(place)["process"]
     here.person.type("/team stop scout\r")
     here.person.until(lambda: standing(place) == "stopped")
-    assert not os.path.exists(f"/proc/{process}")
+    assert not process_lives(process)
     assert "scout" not in here.tmux("list-windows", "-F", "#{window_name}")
 
 
@@ -204,7 +210,7 @@ def test_a_killed_lead_finds_its_living_members_again_and_no_mail_is_lost_or_dou
     here.person.type(f"{LEAD}\r")
     here.person.until(lambda: mail(place, "scout", "idle") != [] and mail(place, "scout", "idle")[0][1] == "handled")
     (lead,) = [path.stem for path in place.transcripts() if path.stem != roster(place)["session"]]
-    process = process_of(place)
+    process = roster(place)["process"]
     holder = json.loads(next(place.clew_home.glob(f"projects/*/{lead}.lock")).read_text())["pid"]
     os.kill(holder, signal.SIGKILL)
     assert standing(place) == "idle"
@@ -216,12 +222,12 @@ def test_a_killed_lead_finds_its_living_members_again_and_no_mail_is_lost_or_dou
     again, _, _ = come(place=place, args=("-r", lead))
     again.person.until(lambda: mail(place, "scout") == [("answer to one", "delivered")])
     assert standing(place) == "idle"
-    assert process_of(place) == process
+    assert roster(place)["process"] == process
     bodies = [json.dumps(request.body) for request in server.requests]
     assert max(body.count("answer to one") for body in bodies if SCOUT not in body) == 1
     again.person.type("/team stop scout\r")
     again.person.until(lambda: standing(place) == "stopped")
-    assert not os.path.exists(f"/proc/{process}")
+    assert not process_lives(process)
 
 
 def test_without_tmux_around_it_a_lead_opens_a_server_whose_panes_are_a_persons(serve: Serve) -> None:
