@@ -168,12 +168,15 @@ class LiveTeam:
         return self._more_tools(agent)
 
     def set_mode(self, name: str, mode: str) -> None:
-        """Give a member of this process another permission mode. Raises TeamError."""
+        """Give a member another permission mode; one in a pane is asked by letter, to narrow it. Raises TeamError."""
         if mode not in MODES:
             raise TeamError(f"there is no permission mode {mode!r}; modes are {', '.join(MODES)}")
         member = self._known.known(name)
         if member.backend == "pane":
-            raise TeamError(f"{member.name} has a pane of its own: change its mode there (Shift-Tab)")
+            if narrower(mode, member.mode) != mode:
+                raise TeamError(f"{member.name} has a pane of its own: choose a wider mode there (Shift-Tab)")
+            self._known.later(self.mail.store("mode", LEAD, member.name, {"mode": mode}))
+            return
         self._known.roster.note(member.name, mode=mode)
         run = self._known.run(member)
         if run is not None:
