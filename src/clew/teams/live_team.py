@@ -24,6 +24,8 @@ from clew.teams.team_mail import TeamMail
 from clew.tools.base import ChildAgent, ChildOrder, Tool
 
 MODES: tuple[str, ...] = get_args(Mode)
+LOOKS_AT_PROCESSES = 3
+"""Every so many looks at the files, the processes of members in panes are looked at."""
 
 
 class LiveTeam:
@@ -51,6 +53,8 @@ class LiveTeam:
         self._known = KnownTeam(roster, factory, panes)
         self._more_tools = more_tools
         self._in_panes = in_panes
+        self._looks = 0
+        self._written = 0
         self._gone: set[str] = set()
         """Members whose process is known to be gone."""
         self._idle_hook = idle_hook
@@ -273,6 +277,11 @@ class LiveTeam:
     async def look_at_panes(self) -> None:
         """What became of members in panes: who agreed to stop and is gone has stopped; who is gone without a word was
         interrupted, and its open work is nobody's."""
+        written = self._known.roster.written
+        self._looks += 1
+        if written == self._written and self._looks % LOOKS_AT_PROCESSES:
+            return
+        self._written = written
         members = [one for one in self._known.team().members if one.backend == "pane" and one.state != "stopped"]
         for member in members:
             if self._known.standing(member) is not Standing.INTERRUPTED:

@@ -94,6 +94,14 @@ class Roster:
             raise TeamError(f"the team {self.slug} cannot be read: {error}") from error
         return decoded(raw, self._file)
 
+    @property
+    def written(self) -> int:
+        """When the file was last written; 0: it is not there."""
+        try:
+            return os.stat(self._file).st_mtime_ns
+        except OSError:
+            return 0
+
     def create(self, team: Team) -> Team:
         """The files of a new team. Raises TeamError where there is one of this name."""
         private_dir(self.folder)
