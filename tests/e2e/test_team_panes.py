@@ -268,3 +268,24 @@ def test_without_tmux_around_it_a_lead_opens_a_server_whose_panes_are_a_persons(
     finally:
         tmux("kill-server")
         person.leave()
+
+
+def test_a_team_of_members_in_panes_is_deleted_and_no_other_session_leads_it(come: Come) -> None:
+    here, place, server = come(
+        of_scout(text="ready"),
+        of_scout(reply_to_stop(approve=True)),
+        {"match": "SECONDLEAD", "calls": [deferred("TeamCreate", team_name="Blue")]},
+        CREATE,
+        of_lead(agent("scout")),
+        of_lead(text="started"),
+        of_lead(text="it is idle"),
+        of_lead(deferred("TeamDelete", wait_ms=30_000)),
+    )
+    here.person.type(f"{LEAD}\r")
+    here.person.until(lambda: mail(place, "scout", "idle") != [] and mail(place, "scout", "idle")[0][1] == "handled")
+    process = roster(place)["process"]
+    assert place.run("-p", "SECONDLEAD").code == 0
+    assert "there is a team blue already" in json.dumps(server.requests[-1].body).lower()
+    here.person.type("delete it\r")
+    here.person.until(lambda: not (place.clew_home / "teams" / "blue").exists())
+    assert not process_lives(process)
