@@ -78,6 +78,9 @@ def rules_of(settings: AgentSettings, *, headless: bool = False) -> TreeRules:
 class TeamPort(Protocol):
     """What agents need of the team that their session belongs to."""
 
+    leads: bool
+    """Whether the session leads the team: then its main agent starts members."""
+
     async def start(self, prompt: str, order: ChildOrder, *, call: CallId) -> ChildAgent:
         """A new member at work on the prompt. Raises ValueError."""
         ...
@@ -301,7 +304,7 @@ class CallPort:
     async def start(self, prompt: str, order: ChildOrder = ORDINARY) -> ChildAgent:
         """A child at work on the prompt, or in line for it. Raises ValueError for what cannot be."""
         team = self._factory.team
-        if order.name and team is not None and self._agent == MAIN_AGENT and not order.fork:
+        if order.name and team is not None and team.leads and self._agent == MAIN_AGENT and not order.fork:
             return await team.start(prompt, order, call=self._call)
         if order.team:
             raise ValueError("only the lead of a team starts members" if team else NO_TEAM)

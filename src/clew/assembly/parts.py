@@ -35,6 +35,7 @@ from clew.parts.window.part import WindowPart
 from clew.prompts.memory import Memory
 from clew.prompts.system_prompt import Facts
 from clew.protocol.entries import Entry, SystemPromptEntry
+from clew.protocol.ids import MAIN_AGENT
 from clew.tools.base import Tool
 from clew.tools.builtin.search_tools import CallTool, SearchTools
 from clew.tools.toolset import LateTools
@@ -114,7 +115,7 @@ def parts_of(setup: PartSetup, door: Door, more: Sequence[PartMaker] = ()) -> tu
         from clew.parts.agents.kinds import AgentKindPart  # where somebody may have defined a kind
 
         found.append(AgentKindPart(setup, expected=True))
-    if may_have_work(setup):
+    if request.teammate or may_have_work(setup):
         found += team_parts(setup, found)
     lsp = settings.lsp.mode
     if workspace.trusted and (lsp == "on" or (lsp == "auto" and not request.headless)):
@@ -193,10 +194,17 @@ def team_parts(setup: PartSetup, known: Sequence[Part]) -> tuple[Part, ...]:
     from clew.parts.teams.part import TeamPart  # where there is a list or a team, or somebody wants one
     from clew.parts.work_items.part import WorkPart
 
-    if any(isinstance(part, TeamPart) for part in known):
+    if any(isinstance(part, WorkPart) for part in known):
         return ()
     hooks = next((part for part in known if isinstance(part, HookPart)), None)
     ask = hooks.asked if hooks is not None else None
+    if setup.request.teammate:
+        from clew.parts.teams.member import MemberPart, lead_of  # where the session is a member in a pane
+
+        work = WorkPart(setup, ask=ask, list_id=lead_of(setup))
+        member = MemberPart(setup, work_tools=work.tools_for(MAIN_AGENT), ask=ask)
+        work.member, work.assign = member.member, member.assign
+        return work, member
     work = WorkPart(setup, ask=ask)
     team = TeamPart(setup, work=work, work_tools=work.tools_for, ask=ask)
     work.member, work.assign = team.member, team.assign

@@ -64,6 +64,8 @@ class SessionRequest(Struct, frozen=True, kw_only=True):
     append_system_prompt: str | None = None
     agent: str = ""
     """The kind of agent that the conversation runs as; `main`: clew's own; empty: as it ran before, else clew's own."""
+    teammate: str = ""
+    """The session is a member of a team, in a pane of its own: TEAM/NAME."""
     agents: dict[str, Any] = {}
     """Definitions of agents for this session only, by name."""
     answered: bool = False

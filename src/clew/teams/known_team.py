@@ -16,8 +16,8 @@ from clew.teams.roster import Member, Roster, Team, TeamError
 class MemberBackend(Protocol):
     """Members that run outside of the lead's process: in panes of a terminal; later other products' agents over ACP."""
 
-    async def start(self, roster: Roster, member: Member, prompt: str) -> Member:
-        """Start one; the member as it is known from then on. Raises ValueError."""
+    async def start(self, roster: Roster, member: Member) -> Member:
+        """Start one, or one that is gone again; the member as it is known from then on. Raises ValueError."""
         ...
 
     async def stop(self, member: Member) -> None:
@@ -28,12 +28,20 @@ class MemberBackend(Protocol):
         """How it stands, by its lease."""
         ...
 
+    def how_to_look(self, member: Member) -> str:
+        """Where a person finds it, in words."""
+        ...
+
 
 class KnownTeam:
     """What the parts of a live team share. The file is the truth; what is shown is made from it."""
 
-    def __init__(self, roster: Roster, factory: AgentFactory, panes: MemberBackend | None = None) -> None:
-        """`panes`: how members get panes; None: they are agents of this process."""
+    def __init__(
+        self, roster: Roster, factory: AgentFactory, panes: MemberBackend | None = None, *, main: str = LEAD
+    ) -> None:
+        """`panes`: how members get panes; None: they are agents of this process. `main`: the address of the session's
+        main conversation."""
+        self.main = main
         self.roster = roster
         self.factory = factory
         self.session = factory.session
@@ -105,7 +113,7 @@ class KnownTeam:
     def named(self, agent: AgentId) -> str:
         """The address of an agent of this process; empty: it is not in the team."""
         if agent == MAIN_AGENT:
-            return LEAD
+            return self.main
         return next((member.name for member in self.team().members if member.agent == agent), "")
 
     def quietly_named(self, agent: AgentId) -> str:

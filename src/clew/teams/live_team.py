@@ -12,19 +12,26 @@ from clew.permissions.access import Mode
 from clew.protocol.events import AgentChanged, AgentEnded, AgentStarted, Envelope, PromptAccepted, ToolEnded
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId
 from clew.protocol.standing import Standing
+from clew.system.tmux import NoTmux
 from clew.teams.known_team import KnownTeam, MemberBackend
 from clew.teams.names import LEAD, checked_name, slug_of
+from clew.teams.pane_life import narrower
 from clew.teams.plans import Plans
+from clew.teams.postman import LOOK_S
 from clew.teams.roster import Member, Roster, Team, TeamError
 from clew.teams.stopping import Stopping, WorkBooks
 from clew.teams.team_mail import TeamMail
 from clew.tools.base import ChildAgent, ChildOrder, Tool
 
 MODES: tuple[str, ...] = get_args(Mode)
+LOOKS_AT_PROCESSES = 3
+"""Every so many looks at the files, the processes of members in panes are looked at."""
 
 
 class LiveTeam:
     """Members are started, spoken to and stopped through it."""
+
+    leads = True
 
     def __init__(
         self,
@@ -35,15 +42,21 @@ class LiveTeam:
         more_tools: Callable[[AgentId], tuple[Tool[Any], ...]],
         idle_hook: Callable[[str], Awaitable[str]],
         panes: MemberBackend | None = None,
+        in_panes: bool = False,
         lead_approves: bool = False,
         told: Iterable[str] = (),
     ) -> None:
         """`more_tools`: what members have besides their kind's. `idle_hook`: asks the user's hooks whether a member may
-        be idle; why not, or nothing. `panes`: how members get panes; None: they are agents of this process.
+        be idle; why not, or nothing. `panes`: runs members in panes; `in_panes`: new members get one.
         `lead_approves`: the lead's model may accept plans of members. `told`: letters that the main conversation has
         already."""
         self._known = KnownTeam(roster, factory, panes)
         self._more_tools = more_tools
+        self._in_panes = in_panes
+        self._looks = 0
+        self._written = 0
+        self._gone: set[str] = set()
+        """Members whose process is known to be gone."""
         self._idle_hook = idle_hook
         self.stopping = Stopping(self._known, work)
         self.mail = TeamMail(self._known, told=told, stopping=self.stopping.handle)
@@ -82,13 +95,20 @@ class LiveTeam:
             model=order.model,
             mode=order.mode,
             color=spec.color,
-            backend="pane" if known.panes is not None else "in-process",
+            backend="pane" if self._in_panes else "in-process",
             cwd=known.factory.body(MAIN_AGENT).tools.session.cwd,
         )
+        if self._in_panes and (order.isolation or spec.isolation):
+            member = replace(member, backend="in-process")  # a checkout of its own belongs to an agent of this process
         await asyncio.to_thread(known.roster.add, member)
         try:
-            if known.panes is not None:
-                return await self._start_pane(member, prompt)
+            if member.backend == "pane":
+                try:
+                    return await self._start_pane(member, prompt)
+                except NoTmux as why:
+                    words = f"{name} has no pane, it works in this process: {why}"
+                    known.session.notice("warning", words, code="team")
+                    await asyncio.to_thread(known.roster.note, name, backend="in-process", mode=order.mode, model="")
             isolation = order.isolation or spec.isolation
             checkout = await children.checkout(MAIN_AGENT, isolation) if isolation else None
             run = children.start(
@@ -112,11 +132,32 @@ class LiveTeam:
         return run
 
     async def _start_pane(self, member: Member, prompt: str) -> ChildAgent:
-        assert self._known.panes is not None
-        started = await self._known.panes.start(self._known.roster, member, prompt)
-        await asyncio.to_thread(self._known.roster.note, member.name, session=started.session, pane=started.pane)
+        """Its first task waits in its inbox before it is there."""
+        known = self._known
+        assert known.panes is not None
+        main = known.factory.body(MAIN_AGENT)
+        member = replace(
+            member,
+            mode=narrower(member.mode or main.tools.permits.policy.mode, main.tools.permits.policy.mode),
+            model=member.model or main.agent.own_model.name,
+        )
+        await asyncio.to_thread(known.roster.note, member.name, mode=member.mode, model=member.model)
+        letter = await self.mail.store("assignment", LEAD, member.name, {"prompt": prompt})
+        try:
+            started = await known.panes.start(known.roster, member)
+        except ValueError as error:
+            box = known.roster.box(member.name)
+            await asyncio.to_thread(box.settle, [letter.id], "refused", why=str(error))
+            raise
+        await self._note_pane(started)
+        return PaneChild(started, known.panes.how_to_look(started))
+
+    async def _note_pane(self, started: Member) -> None:
+        """Where a member runs now; its own process writes down the rest."""
+        pane = {"pane": started.pane, "socket": started.socket, "process": started.process}
+        await asyncio.to_thread(self._known.roster.note, started.name, **pane)
+        self._gone.discard(started.name)
         self._known.tell()
-        return PaneChild(started)
 
     def member_spec(self, spec: AgentSpec, name: str) -> AgentSpec:
         """A kind of agent, as this member is one: in its own mode, and told of its team."""
@@ -132,12 +173,15 @@ class LiveTeam:
         return self._more_tools(agent)
 
     def set_mode(self, name: str, mode: str) -> None:
-        """Give a member of this process another permission mode. Raises TeamError."""
+        """Give a member another permission mode; one in a pane is asked by letter, to narrow it. Raises TeamError."""
         if mode not in MODES:
             raise TeamError(f"there is no permission mode {mode!r}; modes are {', '.join(MODES)}")
         member = self._known.known(name)
         if member.backend == "pane":
-            raise TeamError(f"{member.name} has a pane of its own: change its mode there (Shift-Tab)")
+            if narrower(mode, member.mode) != mode:
+                raise TeamError(f"{member.name} has a pane of its own: choose a wider mode there (Shift-Tab)")
+            self._known.later(self.mail.store("mode", LEAD, member.name, {"mode": mode}))
+            return
         self._known.roster.note(member.name, mode=mode)
         run = self._known.run(member)
         if run is not None:
@@ -151,7 +195,11 @@ class LiveTeam:
         if self._known.standing(member).open:
             raise TeamError(f"{member.name} is at work")
         if member.backend == "pane":
-            raise TeamError(f"{member.name} had a pane of its own: start it again with `clew -r {member.session}`")
+            if self._known.standing(member) is Standing.IDLE or self._known.panes is None:
+                raise TeamError(f"{member.name} is there already")
+            await asyncio.to_thread(self._known.roster.note, member.name, state="active", stopped_by="")
+            await self._note_pane(await self._known.panes.start(self._known.roster, member))
+            return
         self._known.roster.note(member.name, state="active", stopped_by="")
         self.mail.postman.serve(member.name, self._told_in_log(member))
         words = "[You were interrupted. Go on where you were, or say that nothing is left to do.]"
@@ -216,6 +264,37 @@ class LiveTeam:
         except TeamError as error:
             self._known.session.notice("warning", str(error), code="team")
 
+    async def watch(self) -> None:
+        """Look for letters of other processes, and at members in panes, as long as this runs."""
+        while True:
+            await asyncio.sleep(LOOK_S)
+            try:
+                self.mail.postman.look()
+                await self.look_at_panes()
+            except (TeamError, OSError) as error:
+                self._known.session.notice("warning", f"the team cannot be looked at: {error}", code="team")
+                return
+
+    async def look_at_panes(self) -> None:
+        """What became of members in panes: who agreed to stop and is gone has stopped; who is gone without a word was
+        interrupted, and its open work is nobody's."""
+        written = self._known.roster.written
+        self._looks += 1
+        if written == self._written and self._looks % LOOKS_AT_PROCESSES:
+            return
+        self._written = written
+        members = [one for one in self._known.team().members if one.backend == "pane" and one.state != "stopped"]
+        for member in members:
+            if self._known.standing(member) is not Standing.INTERRUPTED:
+                self._gone.discard(member.name)
+            elif member.state == "stopping":
+                await self.stopping.stopped(member, "lead")
+            elif member.name not in self._gone:
+                self._gone.add(member.name)
+                await self.stopping.lost(member)
+        if members:
+            self._known.tell()
+
     async def close(self) -> None:
         """The session ends: members of this process end with it, and their file says how they stood."""
         self.mail.postman.close()
@@ -227,11 +306,11 @@ class PaneChild:
     """A member with a pane of its own, as the call that started it sees it."""
 
     background = True
-    output_file = ""
     place_note = ""
 
-    def __init__(self, member: Member) -> None:
+    def __init__(self, member: Member, where: str) -> None:
         self.agent = AgentId(member.name)
+        self.output_file = f"in its own session ({where})"
 
     def text(self) -> str:
         """Its words are in its own session."""

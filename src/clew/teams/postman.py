@@ -12,6 +12,7 @@ from clew.engine.turn import Notices
 from clew.protocol.ids import TaskId
 from clew.system.shared_log import LogBusy, LogFull
 from clew.teams.mailbox import Became, Letter
+from clew.teams.names import LEAD
 from clew.teams.roster import Roster
 
 MAX_TOGETHER = 20
@@ -76,10 +77,10 @@ class Postman:
             return
         letters = [letter for letter in self._roster.box(name).unread() if letter.id not in taken]
         for letter in letters:
-            if not letter.is_chat:
+            if not joins(letter):
                 taken.add(letter.id)
                 self._beside(self._handled(name, letter))
-        chat = any(letter.is_chat for letter in letters)
+        chat = any(map(joins, letters))
         if chat and wake and name not in self._queued and self._deliver(name, lambda: self._take(name), quietly):
             self._queued.add(name)
         if self._unsettled:
@@ -91,7 +92,7 @@ class Postman:
         taken = self._local.get(name)
         if taken is None:
             return Notices()
-        chat = [one for one in self._roster.box(name).unread() if one.is_chat and one.id not in taken]
+        chat = [one for one in self._roster.box(name).unread() if joins(one) and one.id not in taken]
         now: list[Letter] = []
         size = 0
         for letter in chat[:MAX_TOGETHER]:
@@ -157,13 +158,30 @@ class Postman:
         """Look for letters of other processes, as long as this runs."""
         while not self._closed:
             await asyncio.sleep(LOOK_S)
-            for name in self.addresses:
-                if self._roster.box(name).refresh():
-                    self.pump(name)
+            self.look()
+
+    def look(self) -> None:
+        """Take what other processes wrote since."""
+        for name in self.addresses:
+            if self._roster.box(name).refresh():
+                self.pump(name)
+
+
+def joins(letter: Letter) -> bool:
+    """Whether a letter joins the receiver's conversation: chat, and the first task of a member in a pane."""
+    return letter.is_chat or is_first_task(letter)
+
+
+def is_first_task(letter: Letter) -> bool:
+    """Whether the lead's runtime sent the prompt that a member in a pane begins with."""
+    given = letter.kind == "assignment" and letter.sender == LEAD and letter.to != LEAD
+    return given and isinstance(letter.body.get("prompt"), str)
 
 
 def told(letter: Letter) -> str:
     """A letter as the receiver's model reads it: an envelope by the runtime, the rest is data."""
+    if is_first_task(letter):
+        return letter.body["prompt"]
     return (
         f'<teammate-message from="{escaped(letter.sender)}" id="{letter.id[:8]}">\n'
         f"{escaped(letter.text)}\n</teammate-message>"

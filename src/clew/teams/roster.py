@@ -40,9 +40,11 @@ class Member(Struct, frozen=True, kw_only=True, omit_defaults=True):
     pane: str = ""
     socket: str = ""
     """The tmux server of the pane."""
+    process: str = ""
+    """The process in the pane: its number, and what outlives that number (`process_start`)."""
     cwd: str = ""
     created_at: str = ""
-    state: Literal["active", "idle", "stopping", "stopped"] = "active"
+    state: Literal["active", "idle", "waiting", "stopping", "stopped"] = "active"
     """How it stood when somebody last wrote it down; whether its process lives is asked, not kept."""
     stopped_by: str = ""
 
@@ -91,6 +93,14 @@ class Roster:
         except OSError as error:
             raise TeamError(f"the team {self.slug} cannot be read: {error}") from error
         return decoded(raw, self._file)
+
+    @property
+    def written(self) -> int:
+        """When the file was last written; 0: it is not there."""
+        try:
+            return os.stat(self._file).st_mtime_ns
+        except OSError:
+            return 0
 
     def create(self, team: Team) -> Team:
         """The files of a new team. Raises TeamError where there is one of this name."""
@@ -154,11 +164,11 @@ class Roster:
     def remove(self) -> None:
         """Take the team's files away; what stands in its directory and is not ours stays. Raises TeamError."""
         with self._alone():
-            for folder in ("inbox", "archive"):
+            for folder in ("inbox", "archive", "start"):
                 place = self.folder / folder
                 names = sorted(os.listdir(place)) if place.is_dir() else []
                 for name in names:
-                    if name.endswith((".jsonl", ".lock")):
+                    if name.endswith((".jsonl", ".lock", ".json")):
                         with contextlib.suppress(OSError):
                             os.unlink(place / name)
                 with contextlib.suppress(OSError):

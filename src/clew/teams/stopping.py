@@ -5,6 +5,7 @@ from typing import Protocol
 
 from clew.agents.report import escaped, short
 from clew.protocol.ids import AgentId, CallId
+from clew.protocol.standing import Standing
 from clew.system.shared_log import LogBusy, LogFull
 from clew.teams.known_team import KnownTeam
 from clew.teams.mailbox import Became, Letter
@@ -58,6 +59,9 @@ class Stopping:
             raise TeamError(f"{member.name} has stopped already")
         if member.name in self._known.asked:
             return self._known.asked[member.name]
+        if member.backend == "pane" and self._known.standing(member) is Standing.INTERRUPTED:
+            await self.stopped(member, "lead")
+            return ""
         letter = await self.mail.store("shutdown_request", LEAD, member.name, {"text": reason})
         self._known.asked[member.name] = letter.id
         self._refused.pop(member.name, None)
@@ -117,6 +121,14 @@ class Stopping:
             await run.stop("user" if by == "user" else "agent")
         if self._known.known(name).state != "stopped":
             await self.stopped(member, by)
+
+    async def lost(self, member: Member) -> None:
+        """The process of a member in a pane is gone: its open work is nobody's, and a person is told."""
+        self._known.asked.pop(member.name, None)
+        released = await self._work.release(member.name)
+        more = f"; open again: #{', #'.join(map(str, released))}" if released else ""
+        words = f"{member.name} was interrupted, its process is gone (/team start {member.name} goes on){more}"
+        self._known.session.notice("warning", words, code="team")
 
     async def stopped(self, member: Member, by: str) -> None:
         """It has stopped: its open work is nobody's, and whoever wrote to it in vain is told."""

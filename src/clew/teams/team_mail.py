@@ -38,10 +38,10 @@ class TeamMail:
         self.postman = Postman(
             known.roster,
             deliver=self._deliver,
-            handle=self._handle,
+            handle=self.handle,
             tell=lambda words: known.session.notice("warning", words, code="team"),
         )
-        self.postman.serve(LEAD, told)
+        self.postman.serve(known.main, told)
 
     async def post(self, sender: AgentId, to: str, text: str) -> str | None:
         """Words to a member, the lead, or everybody; what became of them. None: nobody of the team is meant."""
@@ -119,7 +119,7 @@ class TeamMail:
         if self._known.session.closed:
             return False
         prompt = Prompt(content="", origin="task", notices=notices)
-        if name == LEAD:
+        if name == self._known.main:
             runner = self._known.factory.find_runner(MAIN_AGENT)
             if runner is None or runner.closed:
                 return False
@@ -153,10 +153,11 @@ class TeamMail:
                 self.postman.not_taken(member.name)
             self._known.session.notice("warning", f"{member.name} was not woken: {error}", code="team")
 
-    async def _handle(self, name: str, letter: Letter) -> tuple[Became, str]:
+    async def handle(self, name: str, letter: Letter) -> tuple[Became, str]:
+        """Do what a protocol letter asks; what became of it."""
         match letter.kind:
             case "assignment":
-                return self._assigned(name, letter)
+                return self.assigned(name, letter)
             case "shutdown_request" | "shutdown_answer":
                 return await self._stopping(name, letter)
             case "idle" if name == LEAD and self._known.team().find(letter.sender) is not None:
@@ -176,13 +177,14 @@ class TeamMail:
             case _:
                 return "refused", f"{letter.sender} may not send this to {name}"
 
-    def _assigned(self, name: str, letter: Letter) -> tuple[Became, str]:
+    def assigned(self, name: str, letter: Letter) -> tuple[Became, str]:
+        """Tell an agent of this process of an item that is its own."""
         self.say(name, f"[Item #{letter.body.get('item')} of the work list is assigned to you.]\n{summary(letter)}")
         return "handled", ""
 
     def say(self, name: str, words: str) -> None:
         """Words of the program to an agent of this process; an idle one is woken."""
-        if name == LEAD:
+        if name == self._known.main:
             runner = self._known.factory.find_runner(MAIN_AGENT)
             if runner is not None and not runner.closed:
                 runner.submit(Prompt(content=words, origin="task"))

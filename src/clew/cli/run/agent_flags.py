@@ -78,6 +78,9 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--coordinator", action="store_true", help="the conversation only delegates: workers do all work"
     )
+    group.add_argument(
+        "--teammate", metavar="TEAM/NAME", help="be this member of a team; its lead starts it so, in a pane"
+    )
     group.add_argument("--agents", metavar="FILE|JSON", help="kinds of agents for this session only, by name")
     group.add_argument("--settings", metavar="FILE|JSON", help="one more layer of settings")
     group.add_argument(

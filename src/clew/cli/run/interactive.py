@@ -33,6 +33,10 @@ def run_interactive(args: argparse.Namespace) -> int:
     """Start a conversation at the terminal; without a model, show where you were and how to connect one."""
     try:
         request = request_of(args, headless=False)
+        if request.teammate:
+            from clew.assembly.teammate import as_teammate  # only members of teams
+
+            request = as_teammate(request)
         workspace = workspace_of(request)
         try:
             check_model(workspace)  # nothing of a project has a say in it
@@ -47,7 +51,7 @@ def run_interactive(args: argparse.Namespace) -> int:
         if request.resuming:
             request = resolve(picked(request), workspace)  # what is not there is said before anything is asked
             workspace = workspace_of(request)
-        if not workspace.trusted and ask_trust(workspace, plain=args.plain):
+        if not workspace.trusted and not request.teammate and ask_trust(workspace, plain=args.plain):
             remember_trust(workspace.home, workspace.root)
         return asyncio.run(converse(args, request, workspace.settings))
     except (SettingsError, UnknownModel) as error:

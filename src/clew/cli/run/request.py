@@ -48,6 +48,7 @@ def request_of(args: argparse.Namespace, *, headless: bool) -> SessionRequest:
         system_prompt=args.system_prompt,
         append_system_prompt=args.append_system_prompt,
         agent="coordinator" if args.coordinator else args.agent or "",
+        teammate=args.teammate or "",
         agents=args.agents or {},
         answered=args.permission_prompt_tool == "stdio",
         sources=ALL_SOURCES if args.setting_sources is None else frozenset(args.setting_sources),

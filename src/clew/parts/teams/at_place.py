@@ -11,6 +11,7 @@ from clew.protocol.lookups.base import Answer, Lookup, LookupRefused, NothingFit
 from clew.protocol.lookups.teams import DeleteTeam, ListTeams, MailRow, ShowTeamFiles, TeamShown, TeamsListed
 from clew.protocol.standing import Standing
 from clew.teams.names import LEAD, slug_of
+from clew.teams.pane_life import pane_lives, pane_standing
 from clew.teams.roster import Member, Roster, Team, TeamError, all_teams
 from clew.teams.work_list import WorkList, list_folder
 from clew.transcript.log.lease import holder_of
@@ -50,7 +51,7 @@ def deleted(home: Path, roster: Roster, team: Team) -> TeamsListed:
     if lives(home, team.lead_session):
         raise LookupRefused(f"the session that leads {team.name} runs: end the team there")
     for member in team.members:
-        if member.backend == "pane" and lives(home, member.session):
+        if member.backend == "pane" and pane_lives(home, member):
             raise LookupRefused(f"{member.name} runs in a pane ({member.pane}): end it first")
     try:
         roster.remove()
@@ -90,9 +91,10 @@ def standing_of(home: Path, member: Member, *, led: bool) -> Standing:
     """How a member stands: what its file says, if the process that it lives in is there."""
     if member.state == "stopped":
         return Standing.STOPPED
-    alive = lives(home, member.session) if member.backend == "pane" else led
-    if not alive:
-        return Standing.IDLE if member.state == "idle" and member.backend == "in-process" else Standing.INTERRUPTED
+    if member.backend == "pane":
+        return pane_standing(home, member)
+    if not led:
+        return Standing.IDLE if member.state == "idle" else Standing.INTERRUPTED
     return Standing.IDLE if member.state == "idle" else Standing.WORKING
 
 

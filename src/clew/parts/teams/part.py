@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup
+from clew.host.request import SessionRequest
 from clew.parts.teams.at_place import shown
 from clew.parts.teams.tools import (
     MemberPlan,
@@ -23,8 +24,10 @@ from clew.protocol.ops import SetMemberMode, StartMember, StopMember
 from clew.protocol.standing import Standing
 from clew.teams.live_team import LiveTeam
 from clew.teams.names import LEAD, checked_name
+from clew.teams.pane_life import PaneStart
 from clew.teams.roster import Roster, Team, TeamError, team_of_session
 from clew.teams.stopping import WorkBooks
+from clew.teams.tmux_panes import TmuxPanes
 from clew.teams.work_list import WorkList, list_folder
 from clew.tools.base import Tool
 from clew.transcript.log.stamp import utc_now
@@ -38,6 +41,17 @@ HookAsk = Callable[[str, dict[str, Any], str], Awaitable[str]]
 async def no_hook(moment: str, fields: dict[str, Any], subject: str) -> str:
     """Nobody has hooks."""
     return ""
+
+
+def settings_of(request: SessionRequest) -> str | None:
+    """The layer of settings that the session was given, as a process elsewhere finds it."""
+    given = request.settings
+    return given if not given or given.lstrip().startswith("{") else str((request.cwd / given).absolute())
+
+
+def flags_of(request: SessionRequest) -> dict[str, Any]:
+    """The settings that the session was started with by flags, model and mode apart: a member has its own."""
+    return {key: value for key, value in request.flags.items() if value and key not in ("model", "permissionMode")}
 
 
 class TeamPart(Part):
@@ -56,6 +70,9 @@ class TeamPart(Part):
         self._home = setup.workspace.home
         self._settings = setup.workspace.settings
         self._past = setup.past
+        request = setup.request
+        start = PaneStart(env=dict(request.env), settings=settings_of(request), flags=flags_of(request))
+        self._panes = TmuxPanes(self._home, start)
         self._ask = ask or no_hook
         self._work_tools = work_tools
         self._team: LiveTeam | None = None
@@ -73,7 +90,7 @@ class TeamPart(Part):
         team = self._team
         if team is None or self._watching is not None:
             return
-        self._watching = asyncio.create_task(team.mail.postman.watch())
+        self._watching = asyncio.create_task(team.watch())
         team.known.later(self._welcome(team))
 
     async def _welcome(self, team: LiveTeam) -> None:
@@ -93,11 +110,18 @@ class TeamPart(Part):
             work=self._work,
             more_tools=self._member_tools,
             idle_hook=lambda name: self._ask("TeammateIdle", {"teammate_name": name, "team_name": team.name}, name),
+            panes=self._panes,
+            in_panes=self._wants_panes(),
             lead_approves=self._settings.teams.lead_approves_plans,
             told=told,
         )
         self._own.agents.team = self._team
         return self._team
+
+    def _wants_panes(self) -> bool:
+        """Whether new members get panes."""
+        backend = self._settings.teams.backend
+        return backend == "tmux" or (backend == "auto" and self._panes.inside())
 
     async def stop(self) -> None:
         """What is being written down is, before the session ends."""
@@ -124,7 +148,11 @@ class TeamPart(Part):
                 return None
 
     def _member_tools(self, agent: AgentId) -> tuple[Tool[Any], ...]:
-        return (*self._work_tools(agent), ShutdownReply(agent, self._live), MemberPlan(agent, self._live))
+        return (
+            *self._work_tools(agent),
+            ShutdownReply(agent, lambda: self._live().stopping),
+            MemberPlan(agent, self._live),
+        )
 
     def _live(self) -> LiveTeam:
         if self._team is None:
@@ -149,7 +177,7 @@ class TeamPart(Part):
         )
         await asyncio.to_thread(Roster(self._home, name).create, team)
         live = self._open(team)
-        self._watching = asyncio.create_task(live.mail.postman.watch())
+        self._watching = asyncio.create_task(live.watch())
         live.known.tell()
         return (
             f"The team {name} is there, and you lead it. Start members with Agent(name=..., prompt=...): they work in "

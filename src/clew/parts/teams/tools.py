@@ -2,13 +2,13 @@
 for members."""
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Protocol
 
 from msgspec import Meta, Struct
 
 from clew.permissions.access import Access, ToolAccess
 from clew.protocol.display import TextBlock
-from clew.protocol.ids import AgentId
+from clew.protocol.ids import AgentId, CallId
 from clew.teams.live_team import LiveTeam
 from clew.teams.stopping import SHUTDOWN_REPLY
 from clew.tools.base import Effect, Tool, ToolContext, ToolResult
@@ -154,6 +154,14 @@ class TeamShutdown(_TeamTool):
         return done(f"{params.name} is asked to stop. You are told when it has, or why it does not.")
 
 
+class StopReplies(Protocol):
+    """Who takes a member's answer to the request that it stops."""
+
+    async def reply_to_stop(self, agent: AgentId, *, approve: bool, reason: str, call: CallId) -> str:
+        """Take the answer; what the member is told. Raises ValueError."""
+        ...
+
+
 class ShutdownReply(_TeamTool):
     """A member's answer to the lead."""
 
@@ -161,14 +169,14 @@ class ShutdownReply(_TeamTool):
     params: ClassVar[type[Struct]] = ShutdownReplyParams
     words = "Answers the lead's request that you stop: approve, or refuse with the reason. Only when you were asked."
 
-    def __init__(self, agent: AgentId, team: Callable[[], LiveTeam]) -> None:
+    def __init__(self, agent: AgentId, replies: Callable[[], StopReplies]) -> None:
         self._agent = agent
-        self._team = team
+        self._replies = replies
 
     async def run(self, params: Struct, context: ToolContext) -> ToolResult:
         assert isinstance(params, ShutdownReplyParams)
         try:
-            words = await self._team().stopping.reply_to_stop(
+            words = await self._replies().reply_to_stop(
                 self._agent, approve=params.approve, reason=params.reason, call=context.call_id
             )
         except ValueError as error:

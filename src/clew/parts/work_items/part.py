@@ -59,13 +59,15 @@ class WorkPart(Part):
         self._session = own.session
         self.list = WorkList(list_folder(self._home, self._list_id or own.session.started.session_id))
         state = own.session.journal.main.state
-        if self._kept and state.todos and not self.list.known:
+        if self._kept and not self._list_id and state.todos and not self.list.known:
             items = (item_of(at, item) for at, item in enumerate(state.todos, 1))
             self.list.restore(items if state.team is not None else map(nobodys, items))
 
     def begin(self) -> None:
         """A front end listens: what others changed since is told."""
         self.tell("")
+        if self._list_id and self._watching is None:
+            self._watching = asyncio.create_task(self._watch())
 
     def on(self, event: Event, agent: AgentId) -> None:
         """With members in panes, others write the list too; a rewind takes back what TodoWrite wrote."""
@@ -129,7 +131,7 @@ class WorkPart(Part):
 
     def named(self, agent: AgentId) -> str:
         """Under which name an agent owns items."""
-        return LEAD if agent == MAIN_AGENT else self.member(agent) or agent
+        return self.member(agent) or (LEAD if agent == MAIN_AGENT else agent)
 
     async def write(self, agent: AgentId, todos: tuple[TodoItem, ...]) -> tuple[tuple[TodoItem, ...], str]:
         """What TodoWrite says: the caller's own items are these now. All items, and what else is to be said. Raises
