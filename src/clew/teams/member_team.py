@@ -92,6 +92,7 @@ class MemberTeam:
         self.mail = mail
         self.leaving: CallId | None = None
         """The call that agreed to stop."""
+        self._noting = asyncio.Lock()
         self._asked_before()
 
     def _asked_before(self) -> None:
@@ -136,9 +137,15 @@ class MemberTeam:
 
     async def note(self, state: str, **more: object) -> None:
         """Write down how this member stands, where the file says otherwise. Raises TeamError."""
-        member = self.known.known(self.known.main)
-        if more or (member.state != state and member.state not in ("stopping", "stopped")):
-            await asyncio.to_thread(self.known.roster.note, member.name, state=state, **more)
+        async with self._noting:  # one after the other, in the order in which things happened
+            member = self.known.known(self.known.main)
+            if more or (member.state != state and member.state not in ("stopping", "stopped")):
+                await asyncio.to_thread(self.known.roster.note, member.name, state=state, **more)
+
+    async def state(self) -> str:
+        """What the file says once everything until now is written down. Raises TeamError."""
+        async with self._noting:
+            return self.known.known(self.known.main).state
 
     async def tell_lead(self, kind: LetterKind, text: str, session: str) -> None:
         """A protocol letter to the lead. Raises ValueError."""

@@ -148,7 +148,7 @@ class MemberPart(Part):
             if told and (why := await self._ask("TeammateIdle", fields, self._member.name)):
                 runner.submit(Prompt(content=f"[A hook does not let you be idle:] {why}", origin="task"))
                 return
-            if runner.working or self._team.known.known(self._member.name).state == "idle":
+            if await self._team.state() == "idle" or runner.working:
                 return
             await self._team.note("idle")
             if told:
