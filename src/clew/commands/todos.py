@@ -25,8 +25,9 @@ def todo_lines(items: Sequence[TodoItem]) -> Iterator[str]:
 
 
 def with_numbers(items: Sequence[TodoItem]) -> bool:
-    """Whether ids say anything: somebody else works on the list, or items wait for each other."""
-    return any(item.owner or item.blocked_by for item in items)
+    """Whether ids say anything: items were added one by one, somebody else works on the list, or items wait for each
+    other."""
+    return any(item.owner or item.blocked_by or (item.number and not item.todo_of) for item in items)
 
 
 def run(context: CommandContext, argument: str) -> CommandResult:

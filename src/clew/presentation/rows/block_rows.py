@@ -1,5 +1,6 @@
 """What a tool shows to people, as rows: diffs, commands with their output, lists, tables."""
 
+from clew.commands.todos import with_numbers
 from clew.presentation.rows.diffs import diff_rows
 from clew.presentation.rows.spans import Row, Span, clipped, plain, preformatted, quiet, said, wrapped
 from clew.protocol.display import (
@@ -35,7 +36,7 @@ def block_rows(block: Block, columns: int, *, indent: Row, full: bool, cwd: str 
         case TerminalBlock():
             return _terminal(block, columns, indent, full=full)
         case TodoBlock():
-            numbered = any(item.number and not item.todo_of for item in block.items)
+            numbered = with_numbers(block.items)
             return [row for item in block.items for row in _todo(item, columns, indent, numbered=numbered)]
         case MatchesBlock():
             return _listed(list(block.files), columns, indent, full=full)

@@ -139,7 +139,10 @@ def answers_of(asked: list[Json], result: Result | None, answered: QuestionAnswe
 def _todos(call: ToolCallPart, result: Result | None) -> list[str]:
     for block in details_of(result.stored).display if result is not None else ():
         if isinstance(block, TodoBlock):
-            return [f"{TODO_SIGNS.get(item.status, '[ ]')} {item.content}" for item in block.items]
+            return [
+                f"{TODO_SIGNS.get(item.status, '[ ]')} {item.content}{f' @{item.owner}' if item.owner else ''}"
+                for item in block.items
+            ]
     given = _dicts(call.arguments.get("todos"))
     return [f"{TODO_SIGNS.get(str(item.get('status')), '[ ]')} {item.get('content', '')}" for item in given]
 
