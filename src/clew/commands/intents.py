@@ -28,7 +28,7 @@ COMMANDS_MEANT = {
     "status": "whoami about info pwd cwd state session env",
     "version": "ver release about-version",
     "todos": "todo tasks-list plan-list checklist tasklist",
-    "team": "teams teammates swarm members",
+    "team": "teams crew teammates swarm members",
     "tasks": "jobs ps background processes bg shells shell-list kill fg",
     "copy": "yank clipboard cp pbcopy",
     "export": "save dump write transcript markdown",
@@ -53,7 +53,6 @@ COMMANDS_MEANT = {
 NOT_THERE = {
     "login": "There is no /login: run `clew auth` outside a session (docs/providers.md); /doctor shows what is set.",
     "logout": "There is no /logout: `clew auth remove PROVIDER` forgets a saved key; others are in the environment.",
-    "team": "Teams of agents are not there yet.",
     "plugin": "Plugins are not there yet.",
     "run": "There is no /run: type ! before a command to run it yourself.",
     "add": "There is no /add: type @ and a file's name in a prompt.",
@@ -72,7 +71,6 @@ NOT_THERE = {
 SAME = {
     "login": "auth signin sign-in connect apikey api-key key keys-set account",
     "logout": "signout sign-out",
-    "team": "teams crew",
     "plugin": "plugins extensions extension marketplace install",
     "run": "shell sh bash exec execute terminal cmd test",
     "add": "file files drop attach-file read mention",

@@ -253,7 +253,7 @@ def test_a_word_of_another_agent_finds_what_means_the_same(typed: str, meant: st
     assert meant in result.lines[0]
 
 
-@pytest.mark.parametrize("typed", ["/team", "/plugin", "/share"])
+@pytest.mark.parametrize("typed", ["/plugin", "/share"])
 def test_what_is_not_there_is_called_so_and_suggests_nothing_by_its_letters(typed: str) -> None:
     told = run(typed).lines[0]
     assert "not there" in told or "There is no" in told
