@@ -74,7 +74,9 @@ def process_of(place: Place) -> int:
 
 def mail(place: Place, sender: str, kind: str = "chat") -> list[tuple[str, str]]:
     return [
-        (one["text"], one["became"]) for one in team(place).get("mail", []) if (one["sender"], one["kind"]) == (sender, kind)
+        (one["text"], one["became"])
+        for one in team(place).get("mail", [])
+        if (one["sender"], one["kind"]) == (sender, kind)
     ]
 
 

@@ -90,6 +90,10 @@ class TeamPort(Protocol):
         Raises ValueError with the reason why nobody gets them."""
         ...
 
+    def is_outside(self, name: str) -> bool:
+        """Whether this is a member that runs in another process: words to it go by mail."""
+        ...
+
     def member_spec(self, spec: AgentSpec, name: str) -> AgentSpec:
         """A kind of agent, as this member is one."""
         ...

@@ -159,6 +159,14 @@ class LiveTeam:
         self._gone.discard(started.name)
         self._known.tell()
 
+    def is_outside(self, name: str) -> bool:
+        """Whether this is a member with a pane of its own."""
+        try:
+            member = self._known.team().find(name)
+        except TeamError:
+            return False
+        return member is not None and member.backend == "pane"
+
     def member_spec(self, spec: AgentSpec, name: str) -> AgentSpec:
         """A kind of agent, as this member is one: in its own mode, and told of its team."""
         team = self._known.team()

@@ -112,6 +112,10 @@ class MemberTeam:
         """Words to the lead, a member, or everybody (`TeamMail.post`)."""
         return await self.mail.post(sender, to, text) if sender == MAIN_AGENT else None
 
+    def is_outside(self, name: str) -> bool:
+        """People talk to its own agents here."""
+        return False
+
     def member_spec(self, spec: AgentSpec, name: str) -> AgentSpec:
         """Its children are no members."""
         return spec

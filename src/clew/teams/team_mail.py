@@ -161,6 +161,7 @@ class TeamMail:
             case "shutdown_request" | "shutdown_answer":
                 return await self._stopping(name, letter)
             case "idle" if name == LEAD and self._known.team().find(letter.sender) is not None:
+                self._known.session.notice("info", f"{letter.sender} is idle", code="team")
                 self.say(name, f"[Teammate {letter.sender} is idle.]\n{summary(letter)}")
                 await asyncio.to_thread(self._known.roster.note, letter.sender, state="idle")
                 self._known.tell()

@@ -134,8 +134,12 @@ class AgentPart(Part):
             raise OpRefused(f"nothing was sent: {self._session.lost}")
         if not op.text.strip():
             raise OpRefused("the message is empty, so nothing was sent")
+        team = self._agents.team
         try:
-            await self._agents.children.talk.say(op.to, op.text)
+            if team is not None and team.is_outside(op.to):
+                await team.post(MAIN_AGENT, op.to, op.text)
+            else:
+                await self._agents.children.talk.say(op.to, op.text)
         except ValueError as error:
             raise OpRefused(f"nothing was sent: {error}") from error
         return nothing
