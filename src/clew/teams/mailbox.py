@@ -136,6 +136,11 @@ class Mailbox:
         return self._log.refresh()
 
     @property
+    def read_to(self) -> tuple[int, int]:
+        """How far this process has read, whichever call read it."""
+        return self._log.replaced, self._log.size
+
+    @property
     def bad_lines(self) -> int:
         """Lines that nobody understands; they are left where they are."""
         return self._log.bad

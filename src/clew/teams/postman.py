@@ -43,6 +43,8 @@ class Postman:
         self._local: dict[str, set[str]] = {}
         """Addresses of this process, each with the letters that were taken for it."""
         self._queued: set[str] = set()
+        self._looked_at: dict[str, tuple[int, int]] = {}
+        """How far each inbox was read when its letters were last taken by a look."""
         self._unsettled: dict[str, dict[int, list[str]]] = {}
         """Letters that joined and whose receipt is not written yet, by address and step."""
         self._working: set[asyncio.Task[None]] = set()
@@ -163,8 +165,11 @@ class Postman:
     def look(self) -> None:
         """Take what other processes wrote since."""
         for name in self.addresses:
-            if self._roster.box(name).refresh():
+            box = self._roster.box(name)
+            box.refresh()
+            if self._looked_at.get(name) != box.read_to:  # a receipt of ours may have read it before
                 self.pump(name)
+                self._looked_at[name] = box.read_to
 
 
 def joins(letter: Letter) -> bool:
