@@ -102,7 +102,11 @@ def test_letters_give_a_member_no_rights_and_a_mode_only_narrows(serve: Serve) -
 
 @pytest.mark.parametrize(
     ("script", "words"),
-    [("", "tmux is not installed"), ("echo tmux 2.9", "is too old"), ('[ "$1" = -V ] && echo tmux 3.4', "tmux refused")],
+    [
+        ("", "tmux is not installed"),
+        ("echo tmux 2.9", "is too old"),
+        ('[ "$1" = -V ] && echo tmux 3.4', "tmux refused"),
+    ],
 )
 def test_where_tmux_is_missing_old_or_broken_the_member_works_in_the_leads_process(
     serve: Serve, tmp_path: Path, script: str, words: str
