@@ -56,11 +56,12 @@ def come(serve: Serve) -> Iterator[Come]:
 
 def team(place: Place) -> dict[str, Any]:
     done = place.run("team", "show", "blue", "--json")
-    return json.loads(done.out) if done.code == 0 else {"team": {"members": []}, "mail": [], "work": []}
+    told = json.loads(done.out) if done.code == 0 else {}
+    return {"team": {"members": []}, "mail": [], "work": [], **told}  # what is empty is left out
 
 
 def standing(place: Place, name: str = "scout") -> str:
-    return next((row["standing"] for row in team(place)["team"]["members"] if row["name"] == name), "")
+    return next((row["standing"] for row in team(place)["team"].get("members", ()) if row["name"] == name), "")
 
 
 def roster(place: Place, name: str = "scout") -> dict[str, Any]:
