@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from clew.llm.scripted import Call, ReplyOf, Say, Wait
-from clew.protocol.events import AgentEnded, Notice, PlanProposed, TeamChanged, TurnEnded
+from clew.protocol.events import AgentEnded, Notice, PlanProposed, TeamChanged, ToolEnded, TurnEnded
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.lookups.teams import ShowTeam
 from clew.protocol.ops import AnswerPlan, StopMember, SubmitPrompt
@@ -94,6 +94,25 @@ async def test_tm_6_a_broadcast_reaches_all_but_the_sender(place: Place) -> None
         await until(lambda: all("hello all" in heard(models[name]) for name in names))
         shown = await front.look_up(ShowTeam())
     assert sorted(mail.to for mail in shown.mail if mail.text == "hello all") == list(names)
+
+
+async def test_tm_7_a_structured_broadcast_is_refused(place: Place) -> None:
+    request, _ = team(
+        place,
+        [
+            CREATE,
+            member("scout"),
+            Call("SendMessage", {"to": "*", "message": {"type": "shutdown_request"}}),
+            *[Say("ok")] * 4,
+        ],
+        scout=[Say("done"), Say("read")],
+    )
+    async with opened(request) as front:
+        await front.submit(SubmitPrompt(content="go"))
+        await front.until(TurnEnded)
+        shown = await front.look_up(ShowTeam())
+    assert front.of(ToolEnded)[2].result.is_error
+    assert not shown.mail
 
 
 async def test_tm_9_a_member_that_refuses_to_stop_keeps_the_team_and_is_named(place: Place) -> None:
