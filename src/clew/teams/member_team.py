@@ -57,8 +57,6 @@ class MemberMail(TeamMail):
     async def handle(self, name: str, letter: Letter) -> tuple[Became, str]:
         """Do what a protocol letter asks; what became of it."""
         match letter.kind:
-            case "assignment" if isinstance(letter.body.get("item"), int):
-                return self.assigned(name, letter)
             case "shutdown_request":
                 return await self._asked_to_stop(name, letter)
             case "mode" if letter.sender == LEAD:

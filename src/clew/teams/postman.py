@@ -173,8 +173,14 @@ class Postman:
 
 
 def joins(letter: Letter) -> bool:
-    """Whether a letter joins the receiver's conversation: chat, and the first task of a member in a pane."""
-    return letter.is_chat or is_first_task(letter)
+    """Whether a letter joins the receiver's conversation, in words of the program or as data: chat, an item that was
+    assigned, and the first task of a member in a pane. It is told exactly once; other letters are for handlers."""
+    return letter.is_chat or is_first_task(letter) or is_item(letter)
+
+
+def is_item(letter: Letter) -> bool:
+    """Whether it says that an item of the work list was assigned to the receiver."""
+    return letter.kind == "assignment" and isinstance(letter.body.get("item"), int)
 
 
 def is_first_task(letter: Letter) -> bool:
@@ -187,6 +193,9 @@ def told(letter: Letter) -> str:
     """A letter as the receiver's model reads it: an envelope by the runtime, the rest is data."""
     if is_first_task(letter):
         return letter.body["prompt"]
+    if is_item(letter):
+        said = f'<said by="{escaped(letter.sender)}">{escaped(letter.text)}</said>'
+        return f"[Item #{letter.body['item']} of the work list is assigned to you.]\n{said}"
     return (
         f'<teammate-message from="{escaped(letter.sender)}" id="{letter.id[:8]}">\n'
         f"{escaped(letter.text)}\n</teammate-message>"

@@ -156,8 +156,6 @@ class TeamMail:
     async def handle(self, name: str, letter: Letter) -> tuple[Became, str]:
         """Do what a protocol letter asks; what became of it."""
         match letter.kind:
-            case "assignment":
-                return self.assigned(name, letter)
             case "shutdown_request" | "shutdown_answer":
                 return await self._stopping(name, letter)
             case "idle" if name == LEAD and self._known.team().find(letter.sender) is not None:
@@ -177,11 +175,6 @@ class TeamMail:
                 return "handled", ""
             case _:
                 return "refused", f"{letter.sender} may not send this to {name}"
-
-    def assigned(self, name: str, letter: Letter) -> tuple[Became, str]:
-        """Tell an agent of this process of an item that is its own."""
-        self.say(name, f"[Item #{letter.body.get('item')} of the work list is assigned to you.]\n{summary(letter)}")
-        return "handled", ""
 
     def say(self, name: str, words: str) -> None:
         """Words of the program to an agent of this process; an idle one is woken."""
