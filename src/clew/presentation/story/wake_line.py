@@ -11,6 +11,7 @@ from clew.protocol.messages import text_of
 from clew.text.figures import count
 
 SUMMARY = re.compile(r"<summary>(.*?)</summary>", re.DOTALL)
+ITEM = re.compile(r"^\[Item #(\d+) of the work list is assigned to you\.\]$", re.MULTILINE)
 LETTER = re.compile(r'<teammate-message from="([^"]*)"')
 
 
@@ -23,5 +24,7 @@ def woken(event: PromptAccepted, story: Story, at: str) -> Story:
     told = [" ".join(unescape(words).split()) for words in SUMMARY.findall(content)]
     writers = Counter(unescape(name) for name in LETTER.findall(content))
     told += [f"{name} wrote{f' {times} times' if times > 1 else ''}" for name, times in writers.items()]
-    words = "; ".join(told) or f"{count(len(event.notices), 'task')} ended"
+    told += [f"item #{number} was assigned" for number in ITEM.findall(content)]
+    ended = content.startswith("<task-notification>")
+    words = "; ".join(told) or (f"{count(len(event.notices), 'task')} ended" if ended else "the lead gave it a task")
     return added(story, lambda key: AgentPassage(key=key, at=at, text=f"goes on: {words}"))
