@@ -18,7 +18,7 @@ async def test_a_letter_that_came_with_our_own_receipt_is_taken_by_the_next_look
         handled.append(letter.text)
         return "handled", ""
 
-    def deliver(name: str, notices: object) -> bool:
+    def deliver(name: str, notices: object, quietly: bool) -> bool:
         return True
 
     def told(words: str) -> None:
