@@ -8,7 +8,7 @@ from clew.commands.base import CommandContext, CommandResult, SessionFacts
 from clew.commands.registry import COMMANDS
 from clew.tui.inputs import Commanding
 
-OPENS = {"help", "theme", "mode", "config", "resume", "sessions", "model", "tasks", "rewind"}
+OPENS = {"help", "theme", "mode", "config", "resume", "sessions", "model", "tasks", "team", "rewind"}
 """Without an argument: a list or the help is opened, and closed again without a trace."""
 LEAVES = {"quit"}
 """The session ends, and so does its screen."""
