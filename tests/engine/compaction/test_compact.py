@@ -16,6 +16,7 @@ from clew.engine.compaction.sections import MAX_TRIES, SectionFailed
 from clew.llm.errors import Overloaded, PromptTooLong
 from clew.llm.request import ModelRequest
 from clew.llm.scripted import Fail, ReplyOf, Say, ScriptedModel, ScriptedReply, Wait
+from clew.protocol.display import TodoItem
 from clew.protocol.entries import AssistantEntry, SystemEntry, UserEntry
 from clew.protocol.event_kinds.asks import Question
 from clew.protocol.event_kinds.context import (
@@ -27,7 +28,7 @@ from clew.protocol.event_kinds.context import (
     Rewound,
     SectionKept,
 )
-from clew.protocol.events import QuestionAnswered, QuestionAsked, SideQueryBooked, ToolEnded
+from clew.protocol.events import QuestionAnswered, QuestionAsked, SideQueryBooked, ToolEnded, WorkChanged
 from clew.protocol.ids import CallId, EntryId, RequestId
 from clew.protocol.messages import (
     ImagePart,
@@ -401,6 +402,22 @@ async def test_a_completed_task_is_not_open_after_the_next_compaction(session: S
     tasks = summary_of(await done(session)).split("## Open tasks")[1].split("\n## ")[0]
     assert "Write the parser" not in tasks
     assert "Test the parser" in tasks
+
+
+async def test_the_list_of_work_crosses_with_its_owners_whoever_changed_it(session: Session) -> None:
+    items = (
+        TodoItem(content="Build the parser", status="completed", number=1, owner="ann"),
+        TodoItem(content="Test the parser", status="in_progress", number=2, owner="scout"),
+    )
+    session.publish(WorkChanged(items=items, by="ann"))
+    session.filler(12)
+    tasks = summary_of(await done(session)).split("## Open tasks")[1].split("\n## ")[0]
+    assert "Test the parser (scout)" in tasks
+    assert "Build the parser" not in tasks
+    session.resume()
+    session.publish(WorkChanged(items=(), by="ann"))
+    session.filler(12)
+    assert "Test the parser" not in summary_of(await done(session))
 
 
 async def test_answers_to_questions_cross(session: Session) -> None:
