@@ -33,7 +33,10 @@ def last_result(request: Any) -> str:
 
 
 def test_a_definition_that_changed_counts_from_the_next_run_on(serve: Serve) -> None:
-    write = {"match": "LATER", "calls": [{"call": "Write", "arguments": {"file_path": "x", "content": "x"}}]}
+    write = {
+        "match": "You are the second.",
+        "calls": [{"call": "Write", "arguments": {"file_path": "x", "content": "x"}}],
+    }
     place, server, _ = started(serve, "", {"text": "waits"}, write, {"text": "second"}, {"text": "heard"})
     define(place, "tools: Read\n", "You are the second.")
     place.run("-c", "-p", "go on", "--permission-mode", "bypassPermissions")

@@ -1,7 +1,7 @@
 """A team as the session of a member in a pane has it: its mail, its answer to a request to stop, its standing."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ class MemberMail(TeamMail):
         *,
         told: Iterable[str],
         mode: Callable[[], str],
-        use_mode: Callable[[str], None],
+        use_mode: Callable[[str], Awaitable[None]],
     ) -> None:
         """`told`: letters that the conversation has already. `mode`: the permission mode; `use_mode` changes it."""
         super().__init__(known, told=told, stopping=self._asked_to_stop)
@@ -63,7 +63,7 @@ class MemberMail(TeamMail):
                 wanted = str(letter.body.get("mode", ""))
                 if wanted == self._mode() or narrower(wanted, self._mode()) != wanted:
                     return "refused", "a letter makes no permission wider: change the mode in the pane"
-                self._use_mode(wanted)
+                await self._use_mode(wanted)
                 return "handled", ""
             case "undelivered":
                 self.say(name, f"[Your message to {escaped(letter.sender)} was not read: it has stopped.]")

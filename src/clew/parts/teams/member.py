@@ -72,13 +72,10 @@ class MemberPart(Part):
         )
         own.agents.team = self._team
 
-    def _use_mode(self, mode: str) -> None:
+    async def _use_mode(self, mode: str) -> None:
         self._own.toolbox.permits.set_mode(mode)
         self._session.publish(PermissionModeChanged(mode=mode))
         self._session.pending.reconsider()
-        self._later(self._note_mode(mode))
-
-    async def _note_mode(self, mode: str) -> None:
         await asyncio.to_thread(self._roster.note, self._member.name, mode=mode)
 
     def begin(self) -> None:
