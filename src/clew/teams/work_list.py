@@ -4,6 +4,7 @@ The file holds each state that an item came to, one line each; the last one coun
 owner and status in one step. Who blocks whom is kept at one end only, so both ends agree.
 """
 
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -100,8 +101,10 @@ class WorkList:
         self._log: SharedLog[WorkItem | Gone] = SharedLog(folder / "list.jsonl", WorkItem | Gone)  # pyright: ignore[reportArgumentType] - a union is a type to msgspec
         self._items: dict[int, WorkItem] = {}
         self._last = 0
+        self._folding = threading.Lock()
+        self._records: Sequence[WorkItem | Gone] = ()
+        """The list of records that was folded, so far."""
         self._folded = 0
-        self._replaced = 0
 
     # Reading.
 
@@ -114,7 +117,8 @@ class WorkList:
     def items(self) -> tuple[WorkItem, ...]:
         """All of them now, by their ids."""
         self.refresh()
-        return tuple(self._items[number] for number in sorted(self._items))
+        items = self._items
+        return tuple(items[number] for number in sorted(items))
 
     @property
     def known(self) -> bool:
@@ -149,16 +153,22 @@ class WorkList:
         return item
 
     def _fold(self) -> None:
-        records = self._log.records
-        if self._log.replaced != self._replaced or len(records) < self._folded:
-            self._items, self._folded, self._replaced = {}, 0, self._log.replaced
-        for record in records[self._folded :]:
-            self._last = max(self._last, record.id)
-            if isinstance(record, Gone):
-                self._items.pop(record.id, None)
-                continue
-            self._items[record.id] = record
-        self._folded = len(records)
+        """Several threads may: each sees whole states, and no record is left out."""
+        with self._folding:
+            records = self._log.records
+            if records is not self._records:
+                self._records, self._items, self._folded = records, {}, 0
+            upto = len(records)
+            if upto == self._folded:
+                return
+            items = dict(self._items)
+            for record in records[self._folded : upto]:
+                self._last = max(self._last, record.id)
+                if isinstance(record, Gone):
+                    items.pop(record.id, None)
+                else:
+                    items[record.id] = record
+            self._items, self._folded = items, upto
 
     # Changing.
 
