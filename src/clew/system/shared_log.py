@@ -119,7 +119,7 @@ class SharedLog(Generic[T]):
         return self._file == (now.st_dev, now.st_ino) and now.st_size == self._read
 
     def _start_over(self, file: tuple[int, int] | None, records: list[T]) -> None:
-        """Another file stands there; its records are a list of their own, so that who reads the old one sees it whole."""
+        """Another file stands there: its records are another list, and who reads the old one sees that whole."""
         self.replaced += self._file is not None
         self._file, self._read, self._records, self.bad = file, 0, records, 0
 

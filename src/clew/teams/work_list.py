@@ -230,6 +230,7 @@ class WorkList:
     def _as_wanted(self, item: WorkItem, change: WorkChange, by: str) -> WorkItem:
         status = item.status if change.status is UNSET else change.status
         owner = item.owner if change.owner is UNSET else change.owner
+        begun = item.status == "in_progress"
         before = tuple(sorted(({*item.blocked_by, *change.blocked_by}) - set(change.unblocked_by)))
         for other in change.blocked_by:
             self._found(other)
@@ -237,7 +238,7 @@ class WorkList:
         if change.status == "in_progress":
             owner = owner if change.owner is not UNSET and owner else by
             self._check_claim(new, owner, by, change)
-        elif item.status == "in_progress" and owner != item.owner and by not in (item.owner, *ABOVE):
+        elif begun and (owner != item.owner or status == "pending") and by not in (item.owner, *ABOVE):
             raise WorkRefused("already_claimed", f"{item.owner} works on #{item.id}: only it or the lead gives it away")
         elif status == "completed" and not owner:
             owner = by
@@ -298,7 +299,7 @@ class WorkList:
 
         self._changed(deleted)
 
-    def _without(self, gone: set[int], by: str) -> list[WorkItem | Gone]:
+    def _without(self, gone: set[int], by: str) -> list[WorkItem]:
         """The items that waited for these, waiting for them no longer."""
         return [
             replace(item, blocked_by=tuple(one for one in item.blocked_by if one not in gone), by=by, at=utc_now())
@@ -326,7 +327,7 @@ class WorkList:
             if len(todos) > MAX_ITEMS:
                 raise WorkRefused("full", f"a list has at most {MAX_ITEMS:,} items")
             old = [item for item in self._items.values() if item.todo_of == by]
-            lines: list[WorkItem | Gone] = []
+            lines: list[WorkItem] = []
             last = self._last
             for todo in todos:
                 subject = checked_subject(todo.subject)
@@ -346,7 +347,10 @@ class WorkList:
                 ):
                     lines.append(replace(new, at=utc_now()))
             gone = {item.id for item in old}
-            return [*lines, *(Gone(id=number, by=by) for number in sorted(gone)), *self._without(gone, by)]
+            known = {line.id for line in lines}
+            freed = [one for one in self._without(gone, by) if one.id not in known]
+            lines = [replace(one, blocked_by=tuple(n for n in one.blocked_by if n not in gone)) for one in lines]
+            return [*lines, *(Gone(id=number, by=by) for number in sorted(gone)), *freed]
 
         self._changed(written)
         return self.items()
