@@ -9,6 +9,7 @@ import errno
 import fcntl
 import os
 import random
+import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
@@ -52,12 +53,14 @@ def locked(path: Path, *, tries: int = TRIES, pause: Callable[[float], None] = t
 
 
 class SharedLog(Generic[T]):
-    """The records of one file as this process knows them. Reading costs what is new since the last time."""
+    """The records of one file as this process knows them. Reading costs what is new since the last time. Threads of one
+    process may share it: one reads the file at a time, and the others see whole states of it."""
 
     def __init__(self, path: Path, kind: type[T]) -> None:
         self.path = path
         self._lock = path.with_suffix(".lock")
         self._decoder = msgspec.json.Decoder(kind)
+        self._reading = threading.Lock()
         self._file: tuple[int, int] | None = None
         """Device and inode of what was read."""
         self._read = 0
@@ -76,27 +79,34 @@ class SharedLog(Generic[T]):
 
     def refresh(self) -> bool:
         """Read what came since; whether anything did."""
+        with self._reading:  # never held while somebody waits for the lock of the file
+            return self._refresh()
+
+    def _refresh(self) -> bool:
         if self._file is not None and self._is_as_read():
             return False
         try:
             fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         except FileNotFoundError:
             changed = self._file is not None
-            self._start_over(None)
+            self._start_over(None, [])
             return changed
         with os.fdopen(fd, "rb") as file:
             stat = os.fstat(file.fileno())
-            changed = False
-            if self._file != (stat.st_dev, stat.st_ino) or stat.st_size < self._read:
-                changed = self._file is not None
-                self._start_over((stat.st_dev, stat.st_ino))
-            if stat.st_size == self._read:
-                return changed
-            file.seek(self._read)
-            data = file.read()
+            here = (stat.st_dev, stat.st_ino)
+            again = self._file != here or stat.st_size < self._read
+            begin = 0 if again else self._read
+            file.seek(begin)
+            data = file.read() if stat.st_size > begin else b""
         whole = data.rfind(b"\n") + 1
-        for line in data[:whole].splitlines():
-            self._take(line)
+        decoded = [self._decoded(line) for line in data[:whole].splitlines() if line.strip()]
+        records = [record for record in decoded if record is not None]
+        changed = again and self._file is not None
+        if again:
+            self._start_over(here, records)
+        else:
+            self._records.extend(records)
+        self.bad += len(decoded) - len(records)
         self._read += whole
         return changed or whole > 0
 
@@ -108,21 +118,20 @@ class SharedLog(Generic[T]):
             return False
         return self._file == (now.st_dev, now.st_ino) and now.st_size == self._read
 
-    def _start_over(self, file: tuple[int, int] | None) -> None:
+    def _start_over(self, file: tuple[int, int] | None, records: list[T]) -> None:
+        """Another file stands there: its records are another list, and who reads the old one sees that whole."""
         self.replaced += self._file is not None
-        self._file, self._read, self._records, self.bad = file, 0, [], 0
+        self._file, self._read, self._records, self.bad = file, 0, records, 0
 
-    def _take(self, line: bytes) -> None:
-        if not line.strip():
-            return
+    def _decoded(self, line: bytes) -> T | None:
         try:
-            self._records.append(self._decoder.decode(line))
+            return self._decoder.decode(line)
         except (msgspec.DecodeError, msgspec.ValidationError, UnicodeError, RecursionError):
-            self.bad += 1
+            return None
 
     @property
     def records(self) -> Sequence[T]:
-        """What is known of it, in the order in which it was written."""
+        """What is known of it, in the order in which it was written; another list where another file was read."""
         return self._records
 
     @property

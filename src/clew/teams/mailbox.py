@@ -152,14 +152,16 @@ class Mailbox:
         return sorted(self._unread(), key=lambda letter: FIRST.get(letter.kind, 2 if not letter.is_chat else 3))
 
     def _unread(self) -> list[Letter]:
-        taken = {record.of for record in self._log.records if isinstance(record, MailReceipt)}
-        return [record for record in self._log.records if isinstance(record, Letter) and record.id not in taken]
+        records = tuple(self._log.records)  # a thread may read more meanwhile
+        taken = {record.of for record in records if isinstance(record, MailReceipt)}
+        return [record for record in records if isinstance(record, Letter) and record.id not in taken]
 
     def all(self) -> list[LetterStanding]:
         """Every letter of the inbox, in order, with what became of it."""
         self._log.refresh()
-        receipts = {record.of: record for record in self._log.records if isinstance(record, MailReceipt)}
-        letters = [record for record in self._log.records if isinstance(record, Letter)]
+        records = tuple(self._log.records)
+        receipts = {record.of: record for record in records if isinstance(record, MailReceipt)}
+        letters = [record for record in records if isinstance(record, Letter)]
         return [LetterStanding(letter=letter, receipt=receipts.get(letter.id)) for letter in letters]
 
     def archived(self) -> list[LetterStanding]:

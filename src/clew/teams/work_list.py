@@ -4,6 +4,7 @@ The file holds each state that an item came to, one line each; the last one coun
 owner and status in one step. Who blocks whom is kept at one end only, so both ends agree.
 """
 
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -100,8 +101,10 @@ class WorkList:
         self._log: SharedLog[WorkItem | Gone] = SharedLog(folder / "list.jsonl", WorkItem | Gone)  # pyright: ignore[reportArgumentType] - a union is a type to msgspec
         self._items: dict[int, WorkItem] = {}
         self._last = 0
+        self._folding = threading.Lock()
+        self._records: Sequence[WorkItem | Gone] = ()
+        """The list of records that was folded, so far."""
         self._folded = 0
-        self._replaced = 0
 
     # Reading.
 
@@ -114,7 +117,8 @@ class WorkList:
     def items(self) -> tuple[WorkItem, ...]:
         """All of them now, by their ids."""
         self.refresh()
-        return tuple(self._items[number] for number in sorted(self._items))
+        items = self._items
+        return tuple(items[number] for number in sorted(items))
 
     @property
     def known(self) -> bool:
@@ -149,16 +153,22 @@ class WorkList:
         return item
 
     def _fold(self) -> None:
-        records = self._log.records
-        if self._log.replaced != self._replaced or len(records) < self._folded:
-            self._items, self._folded, self._replaced = {}, 0, self._log.replaced
-        for record in records[self._folded :]:
-            self._last = max(self._last, record.id)
-            if isinstance(record, Gone):
-                self._items.pop(record.id, None)
-                continue
-            self._items[record.id] = record
-        self._folded = len(records)
+        """Several threads may: each sees whole states, and no record is left out."""
+        with self._folding:
+            records = self._log.records
+            if records is not self._records:
+                self._records, self._items, self._folded = records, {}, 0
+            upto = len(records)
+            if upto == self._folded:
+                return
+            items = dict(self._items)
+            for record in records[self._folded : upto]:
+                self._last = max(self._last, record.id)
+                if isinstance(record, Gone):
+                    items.pop(record.id, None)
+                else:
+                    items[record.id] = record
+            self._items, self._folded = items, upto
 
     # Changing.
 
@@ -220,6 +230,7 @@ class WorkList:
     def _as_wanted(self, item: WorkItem, change: WorkChange, by: str) -> WorkItem:
         status = item.status if change.status is UNSET else change.status
         owner = item.owner if change.owner is UNSET else change.owner
+        begun = item.status == "in_progress"
         before = tuple(sorted(({*item.blocked_by, *change.blocked_by}) - set(change.unblocked_by)))
         for other in change.blocked_by:
             self._found(other)
@@ -227,7 +238,7 @@ class WorkList:
         if change.status == "in_progress":
             owner = owner if change.owner is not UNSET and owner else by
             self._check_claim(new, owner, by, change)
-        elif item.status == "in_progress" and owner != item.owner and by not in (item.owner, *ABOVE):
+        elif begun and (owner != item.owner or status == "pending") and by not in (item.owner, *ABOVE):
             raise WorkRefused("already_claimed", f"{item.owner} works on #{item.id}: only it or the lead gives it away")
         elif status == "completed" and not owner:
             owner = by
@@ -288,7 +299,7 @@ class WorkList:
 
         self._changed(deleted)
 
-    def _without(self, gone: set[int], by: str) -> list[WorkItem | Gone]:
+    def _without(self, gone: set[int], by: str) -> list[WorkItem]:
         """The items that waited for these, waiting for them no longer."""
         return [
             replace(item, blocked_by=tuple(one for one in item.blocked_by if one not in gone), by=by, at=utc_now())
@@ -316,7 +327,7 @@ class WorkList:
             if len(todos) > MAX_ITEMS:
                 raise WorkRefused("full", f"a list has at most {MAX_ITEMS:,} items")
             old = [item for item in self._items.values() if item.todo_of == by]
-            lines: list[WorkItem | Gone] = []
+            lines: list[WorkItem] = []
             last = self._last
             for todo in todos:
                 subject = checked_subject(todo.subject)
@@ -336,7 +347,10 @@ class WorkList:
                 ):
                     lines.append(replace(new, at=utc_now()))
             gone = {item.id for item in old}
-            return [*lines, *(Gone(id=number, by=by) for number in sorted(gone)), *self._without(gone, by)]
+            known = {line.id for line in lines}
+            freed = [one for one in self._without(gone, by) if one.id not in known]
+            lines = [replace(one, blocked_by=tuple(n for n in one.blocked_by if n not in gone)) for one in lines]
+            return [*lines, *(Gone(id=number, by=by) for number in sorted(gone)), *freed]
 
         self._changed(written)
         return self.items()

@@ -229,3 +229,22 @@ def cyclic(items: dict[int, WorkItem]) -> bool:
         if not more:
             return len(free) < len(items)
         free |= more
+
+
+def test_todo_write_keeps_the_new_status_of_an_item_that_waited_for_one_that_it_takes_away(tmp_path: Path) -> None:
+    work = WorkList(tmp_path)
+    work.write_todos([Todo(subject="a", status="pending"), Todo(subject="b", status="pending")], by="lead")
+    work.update(2, WorkChange(blocked_by=(1,)), by="lead")
+    work.write_todos([Todo(subject="b", status="completed")], by="lead")
+    assert [(item.id, item.status, item.blocked_by) for item in WorkList(tmp_path).items()] == [(2, "completed", ())]
+
+
+def test_only_its_owner_or_the_lead_puts_back_what_is_in_progress(tmp_path: Path) -> None:
+    work = WorkList(tmp_path)
+    work.create("a", by="lead")
+    work.update(1, START, by="ann")
+    back = WorkChange(status="pending")
+    assert refused(lambda: work.update(1, back, by="ben")) == "already_claimed"
+    assert work.update(1, back, by="ann").owner == "ann"
+    work.update(1, START, by="ann")
+    assert work.update(1, back, by="lead").status == "pending"
