@@ -211,13 +211,20 @@ class TeamPart(Part):
         """The name that an agent has in the team; empty: it is in none."""
         return self._team.known.quietly_named(agent) if self._team is not None else ""
 
-    async def assign(self, by: str, to: str, item: int, subject: str) -> None:
-        """Tell a member that an item is its own."""
-        if self._team is not None:
-            try:
-                await self._team.mail.assign(by, to, item, subject)
-            except ValueError as error:
-                self._own.session.notice("warning", f"{to} was not told of #{item}: {error}", code="team")
+    def address(self, name: str) -> str:
+        """How whoever is meant is written in the team."""
+        return self._team.mail.address(name) if self._team is not None else name
+
+    async def assign(self, by: str, to: str, item: int, subject: str) -> str:
+        """Tell a member that an item is its own; why it is not told, or nothing."""
+        if self._team is None:
+            return NONE
+        try:
+            await self._team.mail.assign(by, to, item, subject)
+        except ValueError as error:
+            self._own.session.notice("warning", f"{to} was not told of #{item}: {error}", code="team")
+            return str(error)
+        return ""
 
     # What people ask.
 
