@@ -57,6 +57,7 @@ class MemberPart(Part):
         self._begun = False
         self._watching: asyncio.Task[None] | None = None
         self._beside: set[asyncio.Task[None]] = set()
+        self._mode_noted: asyncio.Task[None] | None = None
         self._asks: set[str] = set()
         self._rests = asyncio.Lock()
 
@@ -76,7 +77,7 @@ class MemberPart(Part):
         self._own.toolbox.permits.set_mode(mode)
         self._session.publish(PermissionModeChanged(mode=mode))
         self._session.pending.reconsider()
-        self._later(self._note_mode(mode))
+        self._mode_noted = self._later(self._note_mode(mode))
 
     async def _note_mode(self, mode: str) -> None:
         await asyncio.to_thread(self._roster.note, self._member.name, mode=mode)
@@ -104,6 +105,8 @@ class MemberPart(Part):
             await asyncio.gather(self._watching, return_exceptions=True)
         self._team.mail.postman.close()
         await self._team.mail.postman.settled()
+        if self._mode_noted is not None:
+            await asyncio.gather(self._mode_noted, return_exceptions=True)
 
     def on(self, event: Event, agent: AgentId) -> None:
         """What the lead must know of this session is told to it."""
@@ -157,7 +160,7 @@ class MemberPart(Part):
     def _last_words(self) -> str:
         return last_words(self._own.agent.conversation.chain())
 
-    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+    def _later(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Do this beside what happens now; what cannot be written is told to the person."""
 
         async def done() -> None:
@@ -170,6 +173,7 @@ class MemberPart(Part):
         task = asyncio.ensure_future(done())
         self._beside.add(task)
         task.add_done_callback(self._beside.discard)
+        return task
 
     # What the list of work needs of the team.
 
