@@ -270,3 +270,16 @@ def clear(place: Place) -> None:
     """As if nothing had been."""
     for name in ("teams", "projects", "tasks"):
         shutil.rmtree(place.home / name, ignore_errors=True)
+
+
+async def test_a_team_whose_file_cannot_be_read_is_told_when_its_session_is_opened_again(place: Place) -> None:
+    request, _ = team(place, [CREATE, Say("made")])
+    async with opened(request) as front:
+        await front.submit(SubmitPrompt(content="go"))
+        await front.until(TurnEnded)
+    (place.home / "teams" / "blue" / "team.json").write_text('{"version": 99, "name": "blue"}')
+    again, _ = team(place, [Say("ok")])
+    async with opened(resumed(place, again)) as front:
+        await front.submit(SubmitPrompt(content="again"))
+        await front.until(TurnEnded)
+    assert any("newer clew (version 99)" in notice.text for notice in front.of(Notice))
