@@ -203,11 +203,11 @@ def team_parts(setup: PartSetup, known: Sequence[Part]) -> tuple[Part, ...]:
 
         work = WorkPart(setup, ask=ask, list_id=lead_of(setup))
         member = MemberPart(setup, work_tools=work.tools_for(MAIN_AGENT), ask=ask)
-        work.member, work.assign = member.member, member.assign
+        work.member, work.assign, work.address = member.member, member.assign, member.address
         return work, member
     work = WorkPart(setup, ask=ask)
     team = TeamPart(setup, work=work, work_tools=work.tools_for, ask=ask)
-    work.member, work.assign = team.member, team.assign
+    work.member, work.assign, work.address = team.member, team.assign, team.address
     return work, team
 
 

@@ -247,7 +247,11 @@ class LiveTeam:
     async def _note(self, name: str, state: str) -> None:
         try:
             member = self._known.known(name)
-            if member.state != state and member.state != "stopped":
+            talked_to = state == "active" and self._known.run(member) is not None
+            if member.state == "stopped" and talked_to:  # a person went on with it
+                await asyncio.to_thread(self._known.roster.note, name, state=state, stopped_by="")
+                self.mail.postman.serve(member.name, self._told_in_log(member))
+            elif member.state != state and member.state != "stopped":
                 await asyncio.to_thread(self._known.roster.note, name, state=state)
             self._known.tell()
         except TeamError as error:

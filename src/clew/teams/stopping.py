@@ -98,7 +98,8 @@ class Stopping:
 
     async def _answered(self, letter: Letter) -> tuple[Became, str]:
         """An answer counts from the member that was asked, and for the request that is open."""
-        if self._known.asked.get(letter.sender) != letter.body.get("request"):
+        request = self._known.asked.get(letter.sender)
+        if not request or letter.body.get("request") != request:
             return "refused", "no such request is open"
         if letter.body.get("approve") is True:
             return "handled", "approved"

@@ -11,7 +11,7 @@ from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.standing import Standing
 from clew.teams.known_team import KnownTeam
 from clew.teams.mailbox import Became, Letter, LetterKind, NotStored
-from clew.teams.names import EVERYBODY, LEAD
+from clew.teams.names import EVERYBODY, LEAD, slug_of
 from clew.teams.postman import Postman
 from clew.teams.roster import Member, Team, TeamError
 
@@ -57,7 +57,7 @@ class TeamMail:
             to = LEAD
         elif own == LEAD and to == LEAD:
             raise TeamError("you are the lead: write to a member")
-        member = team.find(to) or next((one for one in team.members if one.agent == to), None)
+        member = team.find(to) or next((one for one in team.members if to and one.agent == to), None)
         if to != LEAD and member is None:
             return None
         name = member.name if member is not None else LEAD
@@ -109,10 +109,19 @@ class TeamMail:
         return await asyncio.to_thread(self._known.roster.box(to).post, kind, sender=own, to=to, body=body)
 
     async def assign(self, by: str, to: str, item: int, subject: str) -> None:
-        """Tell a member that an item of work is its own. Raises ValueError."""
-        if self._known.team().find(to) is not None or to == LEAD:
-            await self.store("assignment", by, to, {"item": item, "text": subject})
-            self.postman.pump(to)
+        """Tell a member that an item of work is its own. Raises ValueError with the reason why it is not told."""
+        if to != LEAD and self._known.known(to).state == "stopped":
+            raise TeamError(f"{to} was stopped: nobody reads its mail")
+        await self.store("assignment", by, to, {"item": item, "text": subject})
+        self.postman.pump(to)
+
+    def address(self, name: str) -> str:
+        """How whoever is meant is written in the team; a name that nobody has stays as it is."""
+        try:
+            member = self._known.team().find(name)
+        except TeamError:
+            return name
+        return member.name if member is not None else LEAD if slug_of(name) == LEAD else name
 
     def _deliver(self, name: str, notices: Callable[[], Notices], quietly: bool) -> bool:
         """Let mail join the conversation of an agent of this process; `quietly`: not before its next turn."""
@@ -166,15 +175,18 @@ class TeamMail:
                 return "handled", ""
             case "plan_request" | "plan_answer" if self.plans is not None and not letter.body.get("session"):
                 return await self.plans(name, letter)
-            case "permission_request" | "plan_request" if name == LEAD:
+            case "permission_request" | "plan_request" if name == LEAD and self._is_member(letter.sender):
                 where = f"its pane, or `clew answer {letter.body.get('session', '')}`"
                 self._known.session.notice("warning", f"{letter.sender} waits for you: answer in {where}", code="team")
                 return "handled", ""
-            case "undelivered":
+            case "undelivered" if self._is_member(letter.sender):
                 self.say(name, f"[Your message to {escaped(letter.sender)} was not read: it has stopped.]")
                 return "handled", ""
             case _:
                 return "refused", f"{letter.sender} may not send this to {name}"
+
+    def _is_member(self, name: str) -> bool:
+        return self._known.team().find(name) is not None
 
     def say(self, name: str, words: str) -> None:
         """Words of the program to an agent of this process; an idle one is woken."""

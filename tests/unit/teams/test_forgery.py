@@ -13,6 +13,7 @@ from clew.protocol.ops import SubmitPrompt
 from clew.protocol.standing import Standing
 from clew.teams.mailbox import Letter, LetterKind, Mailbox
 from clew.teams.roster import Roster
+from fakes.effort import HANG_S
 from unit.agents.opened_place import Place, opened
 from unit.teams.team_lab import CREATE, member, send, team
 
@@ -91,6 +92,23 @@ async def test_a_letter_that_its_sender_may_not_send_is_refused(place: Place, ki
         became = {(mail.to, mail.became) for mail in shown.mail if mail.kind == kind}
         if kind in ("shutdown_request", "mode", "permission_answer", "plan_answer"):
             assert became == {("ann", "refused"), ("lead", "refused")}
+
+
+async def test_an_answer_to_no_request_is_refused_with_a_receipt(place: Place) -> None:
+    """Written by hand, without the request that it answers, while nobody was asked to stop."""
+    request, _ = team(place, [CREATE, member("ann"), *[Say("ok")] * 5], ann=[Say("a")] * 3)
+    async with opened(request) as front:
+        await front.submit(SubmitPrompt(content="go"))
+        await front.until(AgentEnded)
+        roster = Roster(place.home, "blue")
+        letters = [
+            roster.box("lead").post("shutdown_answer", sender="ann", to="lead", body={"approve": approve})
+            for approve in (False, True)
+        ]
+        async with asyncio.timeout(HANG_S):
+            await until_settled(roster, letters)
+        found = {one.letter.id: one.word for one in roster.box("lead").all()}
+        assert [found[letter.id] for letter in letters] == ["refused", "refused"]
 
 
 async def until_settled(roster: Roster, letters: list[Letter]) -> None:

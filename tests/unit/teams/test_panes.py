@@ -84,3 +84,13 @@ async def test_without_tmux_a_member_works_in_the_leads_process_and_that_is_said
     assert any("has no pane" in event.text and "not installed" in event.text for event in front.of(Notice))
     assert models["scout"].requests
     assert Roster(Path(request.env["CLEW_HOME"]), "blue").read().members[0].backend == "in-process"
+
+
+async def test_an_empty_address_is_nobodys(place: Place) -> None:
+    request, _ = team(place, [send("", "for whom?"), send(" - ", "and this?"), Say("ok")])
+    roster = seated(Path(request.env["CLEW_HOME"]))
+    async with opened(replace(request, teammate="blue/scout")) as front:
+        await front.submit(SubmitPrompt(content="go"))
+        await front.until(TurnEnded)
+    assert all(words.startswith("Nothing was sent: there is no agent") for words in results(front))
+    assert not roster.box("other").all()

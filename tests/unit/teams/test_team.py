@@ -10,7 +10,7 @@ from clew.llm.scripted import Call, ReplyOf, Say, Wait
 from clew.protocol.events import AgentEnded, Notice, PlanProposed, TeamChanged, ToolEnded, TurnEnded
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.lookups.teams import ShowTeam
-from clew.protocol.ops import AnswerPlan, StopMember, SubmitPrompt
+from clew.protocol.ops import AnswerPlan, MessageAgent, StopMember, SubmitPrompt
 from clew.protocol.standing import Standing
 from clew.teams.roster import Roster
 from unit.agents.opened_place import Place, opened
@@ -172,6 +172,24 @@ async def test_a_killed_member_is_stopped_and_its_unread_mail_is_told_as_dead(pl
     assert any("never read what lead wrote" in notice.text for notice in front.of(Notice))
 
 
+async def test_a_stopped_member_that_a_person_talks_to_is_a_member_again(place: Place) -> None:
+    request, models = team(
+        place,
+        [CREATE, member("scout"), *[Say("ok")] * 6],
+        scout=[Say("done"), Say("back"), Say("read")],
+    )
+    async with opened(request) as front:
+        await front.submit(SubmitPrompt(content="go"))
+        await front.until(AgentEnded)
+        await front.submit(StopMember(name="scout"))
+        await until(lambda: any(row.standing is Standing.STOPPED for row in members(front)))
+        await front.submit(MessageAgent(to="scout", text="one more"))
+        await front.until(AgentEnded, 2)
+        await until(lambda: any(row.standing is Standing.IDLE for row in members(front)))
+    assert "one more" in heard(models["scout"])
+    assert Roster(place.home, "blue").read().members[0].state != "stopped"
+
+
 async def test_tm_11_after_a_restart_dead_members_are_interrupted_and_mail_opens_them_again(place: Place) -> None:
     hold, reached = asyncio.Event(), asyncio.Event()
     request, _ = team(
@@ -270,3 +288,16 @@ def clear(place: Place) -> None:
     """As if nothing had been."""
     for name in ("teams", "projects", "tasks"):
         shutil.rmtree(place.home / name, ignore_errors=True)
+
+
+async def test_a_team_whose_file_cannot_be_read_is_told_when_its_session_is_opened_again(place: Place) -> None:
+    request, _ = team(place, [CREATE, Say("made")])
+    async with opened(request) as front:
+        await front.submit(SubmitPrompt(content="go"))
+        await front.until(TurnEnded)
+    (place.home / "teams" / "blue" / "team.json").write_text('{"version": 99, "name": "blue"}')
+    again, _ = team(place, [Say("ok")])
+    async with opened(resumed(place, again)) as front:
+        await front.submit(SubmitPrompt(content="again"))
+        await front.until(TurnEnded)
+    assert any("newer clew (version 99)" in notice.text for notice in front.of(Notice))

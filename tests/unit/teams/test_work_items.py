@@ -138,3 +138,29 @@ async def test_an_item_given_to_a_member_is_told_and_a_member_shares_the_list(pl
     assert {"TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "ShutdownReply"} <= set(names)
     ended = [result_text(event.result) for event in front.of(ToolEnded)]
     assert any("scout is told" in text for text in ended)
+
+
+async def test_an_owner_is_written_as_the_team_has_it_and_told_is_said_only_where_it_is_so(place: Place) -> None:
+    request, _ = team(
+        place,
+        [
+            deferred("TaskCreate", subject="look around"),
+            deferred("TaskUpdate", taskId="1", owner="nobody-there"),
+            CREATE,
+            member("scout"),
+            deferred("TaskUpdate", taskId="1", owner="ghost"),
+            deferred("TaskUpdate", taskId="1", owner="Scout"),
+            *[Say("ok")] * 4,
+        ],
+        scout=[Say("ready"), Call("TaskUpdate", {"taskId": "1", "status": "in_progress"}), Say("x")],
+    )
+    async with opened(request) as front:
+        await front.submit(SubmitPrompt(content="go"))
+        await front.until(AgentEnded, 2)
+        assert [(one.status, one.owner) for one in front.door.session.journal.main.state.todos] == [
+            ("in_progress", "scout")
+        ]
+    said = [result_text(event.result) for event in front.of(ToolEnded)]
+    assert any("nobody-there is NOT told: there is no team" in text for text in said)
+    assert any("ghost is NOT told: there is no 'ghost' in the team blue" in text for text in said)
+    assert any("scout is told" in text for text in said)

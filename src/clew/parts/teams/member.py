@@ -174,12 +174,18 @@ class MemberPart(Part):
         """The name that an agent of this session has in the team; empty: it is in none."""
         return self._member.name if agent == MAIN_AGENT else ""
 
-    async def assign(self, by: str, to: str, item: int, subject: str) -> None:
-        """Tell somebody of the team that an item is its own."""
+    def address(self, name: str) -> str:
+        """How whoever is meant is written in the team."""
+        return self._team.mail.address(name)
+
+    async def assign(self, by: str, to: str, item: int, subject: str) -> str:
+        """Tell somebody of the team that an item is its own; why it is not told, or nothing."""
         try:
             await self._team.mail.assign(by, to, item, subject)
         except ValueError as error:
             self._session.notice("warning", f"{to} was not told of #{item}: {error}", code="team")
+            return str(error)
+        return ""
 
     # Tools of the lead, which answer that they are the lead's.
 

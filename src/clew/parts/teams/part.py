@@ -77,6 +77,7 @@ class TeamPart(Part):
         self._work_tools = work_tools
         self._team: LiveTeam | None = None
         self._watching: asyncio.Task[None] | None = None
+        self._told_lost = False
 
     def start(self, own: PartSession) -> None:
         """Belong to a session; a team that it led before is found again."""
@@ -88,10 +89,28 @@ class TeamPart(Part):
     def begin(self) -> None:
         """A front end listens: mail that waits for the lead joins with its next turn, and what died is told."""
         team = self._team
-        if team is None or self._watching is not None:
+        if team is None:
+            self._tell_lost()
+            return
+        if self._watching is not None:
             return
         self._watching = asyncio.create_task(team.watch())
         team.known.later(self._welcome(team))
+
+    def _tell_lost(self) -> None:
+        """The log knows a team whose file cannot be read, or is gone: a person is told once."""
+        row = self._own.session.journal.main.state.team
+        if row is None or self._told_lost or not self._settings.teams.enabled:
+            return
+        self._told_lost = True
+        try:
+            Roster(self._home, row.name).read()
+        except TeamError as error:
+            words = f"this session leads no team now: {error}"
+            notice = self._own.session.notice
+            asyncio.get_running_loop().call_soon(
+                lambda: notice("warning", words, code="team")
+            )  # a front end hears it then
 
     async def _welcome(self, team: LiveTeam) -> None:
         """After a restart: what a dead member had open is nobody's again; mail of the lead is read."""
@@ -211,13 +230,20 @@ class TeamPart(Part):
         """The name that an agent has in the team; empty: it is in none."""
         return self._team.known.quietly_named(agent) if self._team is not None else ""
 
-    async def assign(self, by: str, to: str, item: int, subject: str) -> None:
-        """Tell a member that an item is its own."""
-        if self._team is not None:
-            try:
-                await self._team.mail.assign(by, to, item, subject)
-            except ValueError as error:
-                self._own.session.notice("warning", f"{to} was not told of #{item}: {error}", code="team")
+    def address(self, name: str) -> str:
+        """How whoever is meant is written in the team."""
+        return self._team.mail.address(name) if self._team is not None else name
+
+    async def assign(self, by: str, to: str, item: int, subject: str) -> str:
+        """Tell a member that an item is its own; why it is not told, or nothing."""
+        if self._team is None:
+            return NONE
+        try:
+            await self._team.mail.assign(by, to, item, subject)
+        except ValueError as error:
+            self._own.session.notice("warning", f"{to} was not told of #{item}: {error}", code="team")
+            return str(error)
+        return ""
 
     # What people ask.
 

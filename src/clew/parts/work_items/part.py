@@ -47,8 +47,10 @@ class WorkPart(Part):
         self._list_id = list_id
         self._ask = ask or no_hook
         self._watching: asyncio.Task[None] | None = None
-        self.assign: Callable[[str, str, int, str], Coroutine[Any, Any, None]] | None = None
-        """Tells a member of an item that it was given: by whom, to whom, which."""
+        self.assign: Callable[[str, str, int, str], Coroutine[Any, Any, str]] | None = None
+        """Tells a member of an item that it was given: by whom, to whom, which. Why it is not told, or nothing."""
+        self.address: Callable[[str], str] = lambda name: name
+        """How the owner that is meant is written in the team."""
         self.member: Callable[[AgentId], str] = lambda agent: ""
         """The name that an agent has in the team; empty: it is in none."""
 
@@ -226,6 +228,8 @@ class Desk:
         """Change one. Completing asks the user's hooks first; an item that gets another owner is told to that one."""
         part, name = self._part, self._part.named(self._agent)
         before = part.list.find(number)
+        if change.owner:
+            change = replace(change, owner=part.address(change.owner))
         finishes = change.status == "completed" and before.status != "completed"
         if finishes and (why := await part.ask("TaskCompleted", before, name)):
             raise WorkRefused("bad", f"a hook does not let #{number} be completed: {why}")
@@ -233,8 +237,8 @@ class Desk:
         self._tell(name)
         more = ""
         if item.owner and item.owner not in (name, before.owner) and part.assign is not None:
-            await part.assign(name, item.owner, item.id, item.subject)
-            more = f"\n{item.owner} is told."
+            why = await part.assign(name, item.owner, item.id, item.subject)
+            more = f"\n{item.owner} is NOT told: {why}." if why else f"\n{item.owner} is told."
         if change.status == "completed":
             more += f"\nTaskList shows what can be begun now.{part.nudge(name)}"
         return item, more
